@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A bid for the office of coordinator: what stands at the checkpoint's place, which proves that it
+/* A bid for the lease of coordinator: what stands at the checkpoint's place, which proves that it
  * is the same place, and how long a commit of about its size takes there. Changes nothing that
  * stands there. Blocks on the disk; any thread. */
 #pragma once

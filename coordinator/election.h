@@ -31,7 +31,7 @@ typedef struct
 #define ELECTION_TIE_US 20000
 
 /* The winner among `n` bids: the shortest that proves the same place, then the eldest. A tie goes
- * to `favourite` (who holds the office, else the master), so that it does not move for nothing: its
+ * to `favourite` (who holds the lease, else the master), so that it does not move for nothing: its
  * bid wins unless another is more than twice and 20 ms shorter. FALSE: nobody can write there. */
 gboolean election_winner (const Bid *bids, gsize n, const NodeId *favourite, NodeId *winner);
 /* Ask for a new election? After three commits in a row above three times the winner's bid (T1-5).

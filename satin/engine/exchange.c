@@ -139,7 +139,7 @@ engine_lend (Engine *engine, Loan *loan)
 }
 
 void
-engine_owe (Engine *engine, guint thieves)
+engine_request_work (Engine *engine, guint thieves)
 {
   guint n = __atomic_load_n (&engine->n_stacks, __ATOMIC_ACQUIRE); /* pairs with worker_new */
   gboolean there;

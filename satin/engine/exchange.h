@@ -65,16 +65,16 @@ typedef enum
                         yet reported: `rows`; once they are saved `risk_us` less is at risk */
   ENGINE_SCANNED,   /* every stack has served engine_scan number `scan`, counted from 1, and those
                        before it; work_us: what that cost each seat */
-  ENGINE_SHARED,    /* after engine_owe: there is something to lend */
+  ENGINE_SHARED,    /* after engine_request_work: there is something to lend */
   ENGINE_HALTED,    /* after engine_halt: no job runs any more and every stack was scanned */
-  ENGINE_LAST_WORDS, /* what the job at `at`, or (unless `innermost`) one below it, does ends this
+  ENGINE_CRASH_REPORT, /* what the job at `at`, or (unless `innermost`) one below it, does ends this
                         process: `job` with arguments `value`, and why: `cause`. It was taken from
                         elsewhere as the job at `path`, or a part of that. Tell others, then call
                         engine_words_heard */
-  ENGINE_FAILED,     /* the job at `at` (`path` is the same), `job` with arguments `value`, said by
-                        satin_fail that the run cannot go on: `cause`, which stays. It waits for the
-                        end of the run */
-  ENGINE_IMPROVED    /* satin_improve changed BEST number `best`: `value` is its encoding */
+  ENGINE_FAILED,  /* the job at `at` (`path` is the same), `job` with arguments `value`, said by
+                     satin_fail that the run cannot go on: `cause`, which stays. It waits for the
+                     end of the run */
+  ENGINE_IMPROVED /* satin_improve changed BEST number `best`: `value` is its encoding */
 } EngineEventKind;
 
 typedef struct
@@ -124,7 +124,7 @@ void engine_set_constants (Engine *engine, const Digest *digest);
 gboolean engine_lend (Engine *engine, Loan *loan);
 /* So many thieves elsewhere wait for work: ENGINE_SHARED comes once, as soon as there is something
  * to lend, and owners make so many jobs public, since they may not look again for long. */
-void engine_owe (Engine *engine, guint thieves);
+void engine_request_work (Engine *engine, guint thieves);
 /* The result of a lent or adopted slot; the shared bytes that it speaks of are kept here. FALSE:
  * this loan is not awaited (any more), or the bytes are not of its result type; nothing is taken
  * in. `work_us`: what it cost; `risk_us`: of it, what no saved row stands for. */
@@ -195,8 +195,8 @@ gboolean engine_is_hungry (Engine *engine);
 /* Takes the oldest event out of the mailbox. FALSE: empty. Clear it with engine_event_clear. */
 gboolean engine_next_event (Engine *engine, EngineEvent *event);
 
-/* After ENGINE_LAST_WORDS: the process may die. `end`: with exit code 6, since the run has ended by
- * them; else as if nobody had listened. Returns when the backtrace is written, or cannot be. */
+/* After ENGINE_CRASH_REPORT: the process may die. `end`: with exit code 6, since the run has ended
+ * by them; else as if nobody had listened. Returns when the backtrace is written, or cannot be. */
 void engine_words_heard (gboolean end);
 
 /* While the process exits, on the thread that called exit () or quick_exit (): if a job did, that

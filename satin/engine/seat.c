@@ -230,8 +230,8 @@ seat_poke (Engine *engine)
         wake_leapfrogger (engine);
       pthread_mutex_unlock (&engine->lock);
     }
-  /* The work was made public first, and engine_owe looks at it after its store: one of us sees
-   * the other. */
+  /* The work was made public first, and engine_request_work looks at it after its store: one of us
+   * sees the other. */
   if (__atomic_load_n (&engine->owed, __ATOMIC_SEQ_CST)
       && __atomic_exchange_n (&engine->owed, FALSE, __ATOMIC_SEQ_CST))
     mailbox_raise (engine, &(EngineEvent){ .kind = ENGINE_SHARED });
@@ -452,7 +452,7 @@ seat_begin_work (Stack *stack)
   stack->slept = FALSE;
   stack->polls = FALSE;
   clock_start (stack);
-  if (__atomic_load_n (&engine->owed, __ATOMIC_SEQ_CST) /* pairs with engine_owe */
+  if (__atomic_load_n (&engine->owed, __ATOMIC_SEQ_CST) /* pairs with engine_request_work */
       || __atomic_load_n (&engine->seats_free, __ATOMIC_RELAXED) > 0)
     stack_ask (stack, STACK_FLAG_MOVE);
   first = __atomic_fetch_add (&engine->busy, 1, __ATOMIC_SEQ_CST) == 0; /* pairs with is_scout */

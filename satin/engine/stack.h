@@ -158,19 +158,19 @@ struct Stack
   guint32 random;
   guint64 asked_until_us; /* as thief: when to ask for more again */
   guint64 ask_pause_us;
-  guint vain_moves;   /* owner: how often it looked for public jobs by itself since engine_owe was
-                         called, */
-  guint wishes;       /* owner: the n-th time */
-  SatinSlot_ *passed; /* owner: behind the children of the last frame that ended a phase with
-                         something public; still so if the last of them says PARENT_PASSED */
-  gboolean polls;     /* it woke only to look once, and has found nothing yet */
-  gboolean slept;     /* it slept and has found nothing yet */
-  gboolean leaps;     /* under engine->lock: parked, it is woken to leapfrog */
-  gboolean beyond;    /* it woke only for the root: the others are as many as may be */
+  guint vain_moves;    /* owner: how often it looked for public jobs by itself since
+                          engine_request_work was    called, */
+  guint wishes;        /* owner: the n-th time */
+  SatinSlot_ *passed;  /* owner: behind the children of the last frame that ended a phase with
+                          something public; still so if the last of them says PARENT_PASSED */
+  gboolean polls;      /* it woke only to look once, and has found nothing yet */
+  gboolean slept;      /* it slept and has found nothing yet */
+  gboolean leaps;      /* under engine->lock: parked, it is woken to leapfrog */
+  gboolean beyond;     /* it woke only for the root: the others are as many as may be */
   SatinSlot_ *running; /* owner: the deepest job that a slow function began here; inlined code may
                           run others above it */
-  SatinSlot_ *mark;   /* the origin slot of the newest loan that runs here, NULL: none */
-  gboolean leaving;   /* it is on its way out of that loan */
+  SatinSlot_ *mark;    /* the origin slot of the newest loan that runs here, NULL: none */
+  gboolean leaving;    /* it is on its way out of that loan */
 
   guint64 serving;    /* shared, owner writes: the held job that the job at the bottom is of */
   guint64 clock;      /* shared, owner writes: see clock.c */

@@ -141,7 +141,7 @@ fill_event (Engine *engine, EngineEvent *event, Stack *stack, gboolean innermost
 
   trace_init (&trace, stack, slot);
   trace_init (&taken, words_stack, words_stack->mark + 1);
-  *event = (EngineEvent){ .kind = ENGINE_LAST_WORDS,
+  *event = (EngineEvent){ .kind = ENGINE_CRASH_REPORT,
                           .cause = words_cause,
                           .innermost = innermost,
                           .job = slot->job,
@@ -221,9 +221,9 @@ void
 satin_thrown_ (const char *type, const char *what)
 {
   /* Kept: the driver reads it later, and the process ends. */
-  const char *cause
-      = type == NULL ? g_strdup ("it called std::terminate")
-                     : g_strconcat ("it threw ", type, what != NULL ? ": " : NULL, what, NULL);
+  const char *cause = type == NULL
+                          ? g_strdup ("it called std::terminate")
+                          : g_strconcat ("it threw ", type, what != NULL ? ": " : NULL, what, NULL);
 
   if (worker_here () == NULL)
     fprintf (stderr, "satin: a C++ exception left main or a thread of the program's own: %s\n",

@@ -314,8 +314,8 @@ carry_to_engine (Driver *driver, const NodeEffect *effect)
     case NODE_EFFECT_UNRUN:
       engine_unrun (driver->engine, effect->held);
       return TRUE;
-    case NODE_EFFECT_OWE:
-      engine_owe (driver->engine, effect->count);
+    case NODE_EFFECT_REQUEST:
+      engine_request_work (driver->engine, effect->count);
       return TRUE;
     case NODE_EFFECT_PUT:
       engine_put (driver->engine, effect->loan, effect->bytes, effect->work_us, effect->risk_us);

@@ -387,7 +387,7 @@ wait_for_openings (Driver *driver)
 }
 
 static gboolean
-on_last_words (gpointer data)
+on_crash_report (gpointer data)
 {
   Driver *driver = data;
   if (driver->config.embedded && driver->openings > 0)
@@ -398,8 +398,8 @@ on_last_words (gpointer data)
 }
 
 void
-driver_last_words (Driver *driver)
+driver_crash_report (Driver *driver)
 {
-  driver_post (driver, on_last_words, driver);
+  driver_post (driver, on_crash_report, driver);
   g_thread_join (driver->thread);
 }

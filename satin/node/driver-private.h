@@ -83,8 +83,8 @@ struct Driver
   char *run_id;      /* joiners: as the founder said */
   Scribe *scribe;
   ScribeStats written;    /* by the scribe that was */
-  KeeperTerm *term;       /* this time in office; NULL: this node is not coordinator */
-  guint terms;            /* how often it was given the office */
+  KeeperTerm *term;       /* this time as coordinator; NULL: this node is not coordinator */
+  guint terms;            /* how often it was made coordinator */
   gboolean opened, whole; /* the scribe has told all it was to tell; … all rows */
   double share_max;
   LeftPace pace; /* how many workers were busy when people asked */
@@ -182,7 +182,7 @@ void report_timeline (Driver *driver, gboolean last);
 /* What people should know now: goes to the log, and to the launcher by the run's folder. */
 void report_trouble (Driver *driver, const char *sentence);
 /* A job ends this process: tells the others and people, and lets it go. */
-/* ENGINE_LAST_WORDS, ENGINE_FAILED. */
+/* ENGINE_CRASH_REPORT, ENGINE_FAILED. */
 void report_failed_job (Driver *driver, const EngineEvent *said);
 /* (transfer full): the reply to `satin status`. */
 char *report_status (Driver *driver);

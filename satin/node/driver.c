@@ -182,7 +182,7 @@ hear_engine (Driver *driver, EngineEvent *said)
   switch (said->kind)
     {
     case ENGINE_HUNGRY:
-      event.kind = NODE_EVENT_HUNGRY;
+      event.kind = NODE_EVENT_IDLE;
       break;
     case ENGINE_DONE:
       event.kind = NODE_EVENT_DONE;
@@ -219,7 +219,7 @@ hear_engine (Driver *driver, EngineEvent *said)
       event.kind = NODE_EVENT_IMPROVED;
       keeper_best (driver, said->best);
       break;
-    case ENGINE_LAST_WORDS:
+    case ENGINE_CRASH_REPORT:
     case ENGINE_FAILED:
       report_failed_job (driver, said);
       return;
@@ -519,7 +519,7 @@ driver_new (const DriverConfig *config, GError **error)
 gboolean
 driver_free (Driver *driver)
 {
-  driver_last_words (driver);
+  driver_crash_report (driver);
   if (!driver->finished)
     engine_halt (driver->engine, FALSE);
   engine_free (driver->engine);

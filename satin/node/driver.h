@@ -32,14 +32,14 @@ typedef struct
   const char *trace;           /* absolute path of a file that was begun; NULL: none */
   gsize stack_bytes;           /* C stack of each thread that runs jobs; 0: the default */
   guint64 shared_memory;       /* for shared bytes that were fetched; 0: the default */
-  double interval_s, keep_s;     /* see folder_interval_read; keep_s 0: the default */
+  double interval_s, keep_s;   /* see folder_interval_read; keep_s 0: the default */
   double heartbeat_s, silence_s; /* 0: the default; see folder.h */
   guint workers;
   gint64 spin_us;    /* how long an idle worker polls at most before it sleeps */
   ListenerPlace tcp; /* where to listen, and TCP only; address NULL: no TCP */
   gboolean founder, solo;
   gboolean embedded; /* solo, in a program with a main of its own: never ends the process */
-  gboolean far;                   /* its folder is its own: see relay.h */
+  gboolean far;      /* its folder is its own: see relay.h */
   gboolean closed, invited, kept; /* see NodeConfig */
   NodeSteal steal;
   PlanName protect;
@@ -98,7 +98,7 @@ void driver_leave_at_signal (Driver *driver);
 void driver_end_if_deaf (Driver *driver);
 /* Closes links, scribe and statistics, and ends the thread; jobs may still run. Then the process is
  * to exit. */
-void driver_last_words (Driver *driver);
+void driver_crash_report (Driver *driver);
 gboolean driver_is_stopping (Driver *driver, int *code);
 /* (transfer full) (nullable): why the run ended as it did, in one sentence. Any thread. */
 char *driver_reason (Driver *driver);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The driver's dealings with the scribe: taking the checkpoint over (in a thread of its own, since
  * the disk may be slow), what the scribe says, what is told to it, letting it go; and bids. A node
- * may be coordinator more than once: what comes from an earlier time in office is dropped. Driver's
- * thread but where said. Tests: elect.sh, later.sh. */
+ * may be coordinator more than once: what comes from an earlier time as coordinator is dropped.
+ * Driver's thread but where said. Tests: elect.sh, later.sh. */
 #include "driver-private.h"
 
 #include "coordinator/bid.h"
@@ -34,7 +34,7 @@ typedef struct
   char **names, **types, **args;
 } Opening;
 
-/* One time in office, and its scribe. */
+/* One time as coordinator, and its scribe. */
 struct KeeperTerm
 {
   Driver *driver;

@@ -459,14 +459,15 @@ report_failure (Driver *driver, const EngineEvent *said)
 {
   g_autofree char *text = failed_job_text (said, "");
 
-  driver_step (
-      driver, &(NodeEvent){
-                  .kind = NODE_EVENT_LAST_WORDS, .path = said->path, .text = text, .final = TRUE });
+  driver_step (driver, &(NodeEvent){ .kind = NODE_EVENT_CRASH_REPORT,
+                                     .path = said->path,
+                                     .text = text,
+                                     .final = TRUE });
 }
 
 /* A job ends this process: all that can still be done is to say so. */
 static void
-report_last_words (Driver *driver, const EngineEvent *said)
+report_crash_report (Driver *driver, const EngineEvent *said)
 {
   g_autofree char *text = failed_job_text (said, said->innermost ? "" : ", or one below it");
   g_autofree char *trouble = g_strdup_printf ("a process ends by %s", text);
@@ -474,7 +475,7 @@ report_last_words (Driver *driver, const EngineEvent *said)
   if (!driver->config.solo)
     report_trouble (driver, trouble);
   driver_step (driver,
-               &(NodeEvent){ .kind = NODE_EVENT_LAST_WORDS, .path = said->path, .text = text });
+               &(NodeEvent){ .kind = NODE_EVENT_CRASH_REPORT, .path = said->path, .text = text });
   mesh_flush (driver);
   if (driver->ended)
     report_stats (driver, TRUE);
@@ -491,5 +492,5 @@ report_failed_job (Driver *driver, const EngineEvent *said)
   if (said->kind == ENGINE_FAILED)
     report_failure (driver, said);
   else
-    report_last_words (driver, said);
+    report_crash_report (driver, said);
 }

@@ -90,5 +90,5 @@ typedef struct
   /* A job ends every process that runs it: the run is over. */
   void (*condemn) (Node *node, const char *sentence);
   /* … the only member, which this job ends. */
-  void (*last_words) (Node *node, const char *sentence);
+  void (*crash_report) (Node *node, const char *sentence);
 } WorkAbove;

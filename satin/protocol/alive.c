@@ -71,7 +71,7 @@ dial (Node *node, Member *member, DialPurpose purpose)
   member->dial = link_dial (node, purpose, &member->id, member->address);
 }
 
-/* Its last words, such as the end of the run, may still come by that link, and then its end is
+/* Its crash report, and the end of the run, may still come by that link, and then its end is
  * told. It is dialled again at that, or after half of the silence. */
 gboolean
 alive_may_speak (Node *node, const Member *member)

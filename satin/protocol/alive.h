@@ -2,13 +2,13 @@
 /* The failure detector: pings, silence, and dials as proof of death.
  *
  * A broken link is dialled again at once, by both ends. A dial that is refused proves death if the
- * member is of this host, unless a link still stands over which its last words may come. Elsewhere
- * something between may have refused it: it counts if no member has a link (reach.h asks all), and
- * if the address answered before or the member had a second to dial itself. Another node of the
- * same host at that address proves death, too. Long silence counts as proof. A member that was
- * silent for half of that is dialled: if only the link is half open, it answers over the new one. A
- * member that the master hears and others do not is not dead: the master offers a relay; if that
- * does not help for half a minute, the member has to go.
+ * member is of this host, unless a link still stands over which its crash report may come.
+ * Elsewhere something between may have refused it: it counts if no member has a link (reach.h asks
+ * all), and if the address answered before or the member had a second to dial itself. Another node
+ * of the same host at that address proves death, too. Long silence counts as proof. A member that
+ * was silent for half of that is dialled: if only the link is half open, it answers over the new
+ * one. A member that the master hears and others do not is not dead: the master offers a relay; if
+ * that does not help for half a minute, the member has to go.
  *
  * Members whose death was not proved are dialled by everybody, for ever and ever more seldom. So
  * the two sides of a split meet even if only one node of each reaches one of the other. Driver's

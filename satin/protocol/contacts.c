@@ -51,7 +51,7 @@ static gboolean
 links_to_all (const Node *node, const NodeId *id)
 {
   return node_id_equal (id, &node->contacts.hub)
-         || (node->office.number > 0 && node_id_equal (id, &node->office.holder));
+         || (node->lease.number > 0 && node_id_equal (id, &node->lease.holder));
 }
 
 static gboolean

@@ -6,7 +6,6 @@
 
 #include "above.h"
 #include "alive.h"
-#include "alone.h"
 #include "archive.h"
 #include "buddy.h"
 #include "carry.h"
@@ -20,6 +19,7 @@
 #include "holdback.h"
 #include "join.h"
 #include "known.h"
+#include "lease.h"
 #include "leave.h"
 #include "lend.h"
 #include "link.h"
@@ -27,9 +27,9 @@
 #include "member.h"
 #include "mirror.h"
 #include "node.h"
-#include "office.h"
 #include "orphans.h"
 #include "poison.h"
+#include "quarantine.h"
 #include "reach.h"
 #include "rerun.h"
 #include "root.h"
@@ -75,7 +75,7 @@ struct Node
   Root root;
   Steal steal;
   Lend lend;
-  Office office;
+  Lease lease;
   Elect elect;
   Saves saves;
   Buddy buddy;
@@ -90,7 +90,7 @@ struct Node
   Stop stop;
   Leave leave;
   Poison poison;
-  Alone alone;
+  Quarantine quarantine;
   Yield yield;
   NodeStats stats;
 };

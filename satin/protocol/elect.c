@@ -127,27 +127,27 @@ nobody (Node *node)
   guint64 pause_us = ELECT_RETRY_US << MIN (elect->failures, 6);
 
   core_log (node, "nobody can write the checkpoint: %s", troubles);
-  if (!office_is_vacant (node))
+  if (!lease_is_vacant (node))
     return; /* its holder goes on trying */
   elect->failures++;
   elect->at_us = node->now_us + MIN (pause_us, ELECT_RETRY_MAX_US);
-  if (node->office.starting && node->now_us >= elect->vacant_us + ELECT_START_US)
+  if (node->lease.starting && node->now_us >= elect->vacant_us + ELECT_START_US)
     {
       stop_refused (node, troubles);
       return;
     }
-  if (node->office.starting)
+  if (node->lease.starting)
     {
       elect->at_us = MIN (elect->at_us, elect->vacant_us + ELECT_START_US);
       return;
     }
-  node->office.without = TRUE;
+  node->lease.without = TRUE;
   root_go_on (node);
   stop_nobody_writes (node);
 }
 
 /* Marks who proves the same place: all that was acknowledged stands there. When nobody does, in a
- * race of two coordinators, the newest that anybody finds serves if the office is vacant. */
+ * race of two coordinators, the newest that anybody finds serves if the lease is vacant. */
 static void
 prove (Node *node, guint64 proof)
 {
@@ -166,7 +166,7 @@ prove (Node *node, guint64 proof)
 #endif
       n += candidate->bid.same_place;
     }
-  for (guint i = 0; n == 0 && office_is_vacant (node) && i < node->elect.candidates->len; i++)
+  for (guint i = 0; n == 0 && lease_is_vacant (node) && i < node->elect.candidates->len; i++)
     {
       Candidate *candidate = node->elect.candidates->pdata[i];
       candidate->bid.same_place = candidate->trouble == NULL && candidate->found >= newest;
@@ -188,15 +188,15 @@ close_election (Node *node)
   prove (node, elect->proof);
   for (guint i = 0; i < elect->candidates->len; i++)
     bids[i] = ((Candidate *)elect->candidates->pdata[i])->bid;
-  if (!office_coordinator (node, &favourite))
+  if (!lease_coordinator (node, &favourite))
     favourite = node->self;
   if (!election_winner (bids, elect->candidates->len, &favourite, &winner))
     nobody (node);
   else
     {
       elect->failures = 0;
-      if (!node_id_equal (&winner, &node->office.holder) || office_is_vacant (node))
-        office_give (node, &winner);
+      if (!node_id_equal (&winner, &node->lease.holder) || lease_is_vacant (node))
+        lease_give (node, &winner);
     }
 }
 
@@ -232,7 +232,7 @@ go_on (Node *node)
     close_election (node);
 }
 
-/* Then those who leave may hold the office: the last of them suspends the run, and in a suspend
+/* Then those who leave may hold the lease: the last of them suspends the run, and in a suspend
  * nobody leaves any more. */
 static gboolean
 all_leave (Node *node)
@@ -256,7 +256,7 @@ begin (Node *node)
     return;
   elect->open = TRUE;
   elect->election++;
-  elect->proof = node->office.generation;
+  elect->proof = node->lease.generation;
   g_ptr_array_set_size (elect->candidates, 0);
   for (guint i = 0; i < node->roster.members->len; i++)
     {
@@ -285,18 +285,18 @@ settle_us (Node *node)
   return node->config.settle_us > 0 ? node->config.settle_us : ELECT_SETTLE_US;
 }
 
-/* Between elections while the office is held. */
+/* Between elections while the lease is held. */
 static guint64
 pause_us (Node *node)
 {
   return node->config.settle_us > 0 ? node->config.settle_us : ELECT_PAUSE_US;
 }
 
-/* The office has nobody. At the start that was so from the beginning, and people wait. */
+/* The lease has nobody. At the start that was so from the beginning, and people wait. */
 static void
 vacate (Node *node)
 {
-  if (!node->office.starting)
+  if (!node->lease.starting)
     node->elect.vacant_us = node->now_us;
   node->elect.failures = 0;
   begin (node);
@@ -325,19 +325,19 @@ elect_roster_changed (Node *node, gboolean joined)
 {
   Elect *elect = &node->elect;
 
-  if (!node->config.checkpoint || !roster_is_master (node) || node->office.number == 0)
+  if (!node->config.checkpoint || !roster_is_master (node) || node->lease.number == 0)
     return;
   for (guint i = elect->candidates->len; i > 0; i--)
     if (roster_find (node, &((Candidate *)elect->candidates->pdata[i - 1])->bid.node) == NULL)
       g_ptr_array_remove_index (elect->candidates, i - 1);
-  if (joined && !office_is_vacant (node))
+  if (joined && !lease_is_vacant (node))
     {
       guint64 rest_us = elect->ended_us > 0 ? elect->ended_us + pause_us (node) : 0;
       plan (node, MAX (node->now_us + settle_us (node), rest_us));
     }
   if (elect->open)
     go_on (node);
-  else if (office_is_vacant (node) && elect->failures == 0)
+  else if (lease_is_vacant (node) && elect->failures == 0)
     vacate (node);
 }
 
@@ -368,7 +368,7 @@ elect_greet (Node *node, const NodeId *to)
     (void)member_send (node, to,
                        &(Message){ .kind = MESSAGE_TRIAL, .number = node->elect.election });
   else if (!node->elect.open && node->elect.failures > 0 && roster_is_master (node)
-           && office_is_vacant (node) && (candidate == NULL || candidate->silent))
+           && lease_is_vacant (node) && (candidate == NULL || candidate->silent))
     plan (node, node->now_us); /* it may be the one who can write */
 }
 
@@ -409,15 +409,15 @@ elect_on_bid (Node *node, const NodeId *from, const Message *m)
   note_bid (node, from, m->number, m->work_us, m->version, m->flag ? m->text : NULL);
 }
 
-/* The coordinator is slow, or gives its office back. */
+/* The coordinator is slow, or gives its lease back. */
 static void
 ask_again (Node *node, const NodeId *from, guint32 number, gboolean resigns, const char *why)
 {
   Elect *elect = &node->elect;
   Member *member = roster_find (node, from);
 
-  if (!roster_is_master (node) || number != node->office.number
-      || !node_id_equal (from, &node->office.holder))
+  if (!roster_is_master (node) || number != node->lease.number
+      || !node_id_equal (from, &node->lease.holder))
     return;
   core_log (node, "node %u.%u %s: %s", from->term, from->number,
             resigns ? "cannot be coordinator" : "is a slow coordinator", why);
@@ -430,7 +430,7 @@ ask_again (Node *node, const NodeId *from, guint32 number, gboolean resigns, con
     member->unfit_until_us = node->now_us + ELECT_RETRY_MAX_US;
   g_free (elect->refusal);
   elect->refusal = g_strdup (why);
-  office_give (node, &NODE_ID_NONE);
+  lease_give (node, &NODE_ID_NONE);
   vacate (node);
 }
 
@@ -438,7 +438,7 @@ void
 elect_ask (Node *node, gboolean resigns, const char *why)
 {
   const Member *acting = roster_acting (node);
-  guint32 number = node->office.number;
+  guint32 number = node->lease.number;
   NodeId self = node->self;
 
   if (roster_is_master (node))
@@ -548,7 +548,7 @@ elect_tick (Node *node)
   if (node->now_us < elect->at_us)
     return;
   elect->at_us = CORE_NEVER;
-  if (office_is_vacant (node))
+  if (lease_is_vacant (node))
     {
       begin (node);
       return;
@@ -556,7 +556,7 @@ elect_tick (Node *node)
   /* At the end nothing moves any more without need. */
   if (node->stop.wanted || node->stop.finished || node->roster.members->len < 2)
     return;
-  if (node->office.generation > 0)
+  if (node->lease.generation > 0)
     begin (node);
   else
     elect->waits_for_place = TRUE;

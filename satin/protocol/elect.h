@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Elections of the coordinator, led by the master: when the office is vacant, some time after nodes
+/* Elections of the coordinator, led by the master: when the lease is vacant, some time after nodes
  * have joined, and when its holder has become slow or fails. All members are asked, a few at a
  * time. A bid is the time of a real commit at the checkpoint's place, and proves by the generation
  * that it found there that it is the same place: all that was acknowledged stands in it. Nothing
@@ -12,7 +12,7 @@
 #define ELECT_PATIENCE_US (10 * G_USEC_PER_SEC)  /* with one bidder */
 #define ELECT_LAST_US (60 * G_USEC_PER_SEC)      /* … with the own bid, when main is finished */
 #define ELECT_SETTLE_US (2 * G_USEC_PER_SEC)     /* after a node joined */
-#define ELECT_PAUSE_US (60 * G_USEC_PER_SEC)     /* between elections while the office is held */
+#define ELECT_PAUSE_US (60 * G_USEC_PER_SEC)     /* between elections while the lease is held */
 #define ELECT_RETRY_US (2 * G_USEC_PER_SEC)      /* while nobody can write there; doubles … */
 #define ELECT_RETRY_MAX_US (60 * G_USEC_PER_SEC) /* … up to this */
 #define ELECT_START_US (5 * G_USEC_PER_SEC)      /* a run that nobody can save by then ends */
@@ -57,7 +57,7 @@ typedef struct
 void elect_init (Node *node);
 void elect_done (Node *node);
 
-/* This node is master and has just given itself the office; it is master no more. */
+/* This node is master and has just given itself the lease; it is master no more. */
 void elect_promoted (Node *node);
 void elect_deposed (Node *node);
 /* The master's roster has changed: members came or left. */
@@ -66,7 +66,7 @@ void elect_roster_changed (Node *node, gboolean joined);
 void elect_place_known (Node *node);
 /* The coordinator: a publication, and how long its commit took; 0: it has failed. */
 void elect_watch (Node *node, guint64 commit_us);
-/* The coordinator wants an election; `resigns`: it cannot hold its office. */
+/* The coordinator wants an election; `resigns`: it cannot hold its lease. */
 void elect_ask (Node *node, gboolean resigns, const char *why);
 
 /* The session with this member has begun: it was asked when there was none. */

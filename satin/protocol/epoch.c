@@ -193,7 +193,7 @@ epoch_got_result (Node *node, const NodeId *holder, gboolean in_transit)
   if (!node->config.plan.epochs)
     return;
   guint64 got = ++peer_of (node, holder)->got;
-  if (!in_transit || !office_ready (node, &coordinator))
+  if (!in_transit || !lease_ready (node, &coordinator))
     return;
   Message transit = { .kind = MESSAGE_TRANSIT, .id = *holder, .number = got };
   if (!node_id_equal (&coordinator, &node->self))
@@ -237,7 +237,7 @@ epoch_on_message (Node *node, const NodeId *from, const Message *m)
 {
   Epoch *epoch = &node->epoch;
 
-  if (!node_id_equal (from, &node->office.holder) || m->version < epoch->number)
+  if (!node_id_equal (from, &node->lease.holder) || m->version < epoch->number)
     return;
   if (m->flag) /* this node has just joined: what it has is in the next epoch */
     {

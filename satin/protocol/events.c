@@ -71,7 +71,7 @@ tell (Node *node, Event *event, const NodeId *coordinator)
                       .host = event->detail,
                       .number = event->number,
                       .version = node->now_us - event->at_us,
-                      .count = node->office.number };
+                      .count = node->lease.number };
 
   event->state = EVENT_TOLD;
   if (node->saves.here)
@@ -89,7 +89,7 @@ tell_all (Node *node)
 {
   NodeId coordinator;
 
-  if (!office_ready (node, &coordinator) || !saves_reaches (node))
+  if (!lease_ready (node, &coordinator) || !saves_reaches (node))
     return FALSE;
   for (GList *item = node->events.kept.head; item != NULL; item = item->next)
     if (((Event *)item->data)->state == EVENT_DUE)
@@ -151,8 +151,8 @@ static void
 send_reported (Node *node, guint64 question)
 {
   (void)member_send (
-      node, &node->office.holder,
-      &(Message){ .kind = MESSAGE_REPORTED, .number = node->office.number, .version = question });
+      node, &node->lease.holder,
+      &(Message){ .kind = MESSAGE_REPORTED, .number = node->lease.number, .version = question });
 }
 
 void
@@ -170,7 +170,7 @@ events_renew (Node *node)
 void
 events_on_report (Node *node, const NodeId *from G_GNUC_UNUSED, const Message *m)
 {
-  if (m->count == node->office.number && tell_all (node)) /* else it tells when it can, and that */
+  if (m->count == node->lease.number && tell_all (node)) /* else it tells when it can, and that */
     send_reported (node, m->version);
 }
 
@@ -187,8 +187,8 @@ is_premature (Node *node, const Message *event)
 void
 events_on_event (Node *node, const NodeId *from, const Message *m)
 {
-  if (m->count != node->office.number)
-    return; /* it was for an earlier time in office: all is told again */
+  if (m->count != node->lease.number)
+    return; /* it was for an earlier time as coordinator: all is told again */
   if (!is_premature (node, m))
     write_down (node, m, m->version);
   saves_note_event (node, from, m->number);
@@ -199,7 +199,7 @@ question (Node *node)
 {
   return (Message){ .kind = MESSAGE_REPORT,
                     .version = node->events.question,
-                    .count = node->office.number };
+                    .count = node->lease.number };
 }
 
 /* Somebody has left this run, or is about to: members are numbered in the order in which they come,
@@ -254,9 +254,9 @@ events_on_reported (Node *node, const NodeId *from, const Message *m)
 {
   Member *member = roster_find (node, from);
 
-  if (m->number != node->office.number)
+  if (m->number != node->lease.number)
     return;
-  member->told_events = node->office.number;
+  member->told_events = node->lease.number;
   member->told_question = MAX (member->told_question, m->version);
   if (m->version == 0)
     events_greet (node, from); /* it could not answer before */
@@ -272,7 +272,7 @@ events_are_told (Node *node)
   for (guint i = 0; i < node->roster.members->len; i++)
     {
       const Member *member = node->roster.members->pdata[i];
-      gboolean told = member->told_events == node->office.number
+      gboolean told = member->told_events == node->lease.number
                       && (!missing || member->told_question >= node->events.question);
       if (!told && !member->dead && !node_id_equal (&member->id, &node->self)
           && (missing || member_is_connected (node, &member->id)))
@@ -322,7 +322,7 @@ seen_published (Node *node, const Message *m)
 void
 events_on_noted (Node *node, const NodeId *from G_GNUC_UNUSED, const Message *m)
 {
-  if (m->count != node->office.number)
+  if (m->count != node->lease.number)
     return;
   if (m->number > 0)
     events_published (node, m->number);

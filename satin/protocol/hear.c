@@ -122,10 +122,10 @@ static void (*const handlers[MESSAGE_KINDS]) (Node *node, Link *link, const Mess
   [MESSAGE_SEEK] = reach_on_seek,
   [MESSAGE_SOUGHT] = reach_on_sought,
   [MESSAGE_CALL] = on_call,
-  [MESSAGE_ROUTE] = route_on_route,
-  [MESSAGE_CARGO] = route_on_cargo,
-  [MESSAGE_HASTE] = route_on_cargo,
-  [MESSAGE_UNROUTE] = route_on_unroute,
+  [MESSAGE_RELAY] = route_on_relay,
+  [MESSAGE_RELAYED] = route_on_relayed,
+  [MESSAGE_RELAYED_URGENT] = route_on_relayed,
+  [MESSAGE_RELAY_END] = route_on_relay_end,
   [MESSAGE_STEM] = on_stem,
 };
 
@@ -227,7 +227,7 @@ may_say (Node *node, const Link *link, MessageFrom from)
     case MESSAGE_FROM_MEMBER:
       return member;
     case MESSAGE_FROM_COORDINATOR:
-      return member && node_id_equal (&link->remote, &node->office.holder);
+      return member && node_id_equal (&link->remote, &node->lease.holder);
     }
   g_assert_not_reached ();
 }

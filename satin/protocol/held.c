@@ -362,7 +362,7 @@ held_on_ack (Node *node, const NodeId *from, guint64 loan, gboolean in_round)
 }
 
 void
-held_on_vain (Node *node, const NodeId *from, guint64 loan)
+held_on_cancelled (Node *node, const NodeId *from, guint64 loan)
 {
   HeldJob *held = held_find_return (node, from, loan);
 

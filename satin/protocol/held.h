@@ -100,7 +100,7 @@ void held_on_done (Node *node, const NodeEvent *event);
 void held_on_unrun (Node *node, guint64 number);
 /* `in_round`: its lender has heard of a round of saving. */
 void held_on_ack (Node *node, const NodeId *from, guint64 loan, gboolean in_round);
-void held_on_vain (Node *node, const NodeId *from, guint64 loan);
+void held_on_cancelled (Node *node, const NodeId *from, guint64 loan);
 /* The lender's job yields (yield.h): what is held for it is offered. */
 void held_on_disown (Node *node, const NodeId *from, guint64 loan);
 void held_disown_self (Node *node, guint64 loan);

@@ -168,7 +168,7 @@ join_on_dial_failed (Node *node, gboolean dead)
 }
 
 void
-join_on_last_words (Node *node)
+join_on_crash_report (Node *node)
 {
   node->join.over = !core_is_member (node);
   node->join.heard_us = node->now_us;

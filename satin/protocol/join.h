@@ -44,7 +44,7 @@ void join_on_down (Node *node, guint64 link);
 void join_on_dial_failed (Node *node, gboolean dead);
 /* Somebody took itself for the last process, which a job ends. The run is over unless others are
  * found. */
-void join_on_last_words (Node *node);
+void join_on_crash_report (Node *node);
 /* Who lives there is no member either. */
 void join_on_stranger (Node *node, guint64 link);
 /* A roster heard while not a member. */

@@ -85,7 +85,7 @@ owe (Node *node, const NodeId *thief)
       lend->look_us = node->now_us + lend->look_pause_us;
     }
   node_id_set_add (lend->owed, thief);
-  ask_for_all (lend, core_emit (node, NODE_EFFECT_OWE));
+  ask_for_all (lend, core_emit (node, NODE_EFFECT_REQUEST));
 }
 
 void
@@ -255,5 +255,5 @@ lend_tick (Node *node)
    * now may be wide later. */
   lend->look_pause_us = MIN (lend->look_pause_us * 2, LEND_LOOK_MAX_US);
   lend->look_us = node->now_us + lend->look_pause_us;
-  ask_for_all (lend, core_emit (node, NODE_EFFECT_OWE));
+  ask_for_all (lend, core_emit (node, NODE_EFFECT_REQUEST));
 }

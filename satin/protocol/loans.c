@@ -108,7 +108,7 @@ void
 loans_back (Node *node, LoanEntry *entry)
 {
   guint64 loan = entry->loan;
-  gboolean elsewhere = alone_takes (node, entry);
+  gboolean elsewhere = quarantine_takes (node, entry);
 
   remove_entry (node, entry);
   if (!elsewhere)
@@ -123,7 +123,7 @@ loans_aborted (Node *node, guint64 loan)
 
   if (entry == NULL) /* its result, or it itself, has just come back */
     {
-      alone_aborted (node, loan);
+      quarantine_aborted (node, loan);
       return;
     }
   if (entry->kind == LOAN_RERUNS) /* nobody holds it */
@@ -145,8 +145,9 @@ loans_aborted (Node *node, guint64 loan)
   NodeId holder = entry->node;
   remove_entry (node, entry);
 #ifndef SATIN_PLANT_ABORT_NOT_PASSED
-  (void)member_send (node, &holder,
-                     &(Message){ .kind = kept ? MESSAGE_DISOWN : MESSAGE_VAIN, .number = loan });
+  (void)member_send (
+      node, &holder,
+      &(Message){ .kind = kept ? MESSAGE_DISOWN : MESSAGE_CANCELLED, .number = loan });
 #endif
 }
 
@@ -180,7 +181,7 @@ loans_on_result (Node *node, const NodeId *from, const Message *m)
       && buddy_acknowledges (node, from, m->number, g_bytes_get_size (m->value)))
     return;
   (void)member_send (node, from,
-                     &(Message){ .kind = wanted ? MESSAGE_ACK : MESSAGE_VAIN,
+                     &(Message){ .kind = wanted ? MESSAGE_ACK : MESSAGE_CANCELLED,
                                  .number = m->number,
                                  .flag = wanted && node->round.heard });
 }

@@ -45,7 +45,7 @@ typedef struct
   NodeId node; /* LOAN_LENT, LOAN_ADOPTED: the holder; else none */
   guint64 since_us;
   WorkTold told;    /* what its holder says */
-  Loan *job;        /* owned (nullable): kept of jobs whose holders have died; see alone.h */
+  Loan *job;        /* owned (nullable): kept of jobs whose holders have died; see quarantine.h */
   guint64 waits_us; /* … since when this one has waited for a place; 0: it does not */
 } LoanEntry;
 

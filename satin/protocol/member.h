@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the layers above may do with members. They see no link: what is said to a member arrives
- * once and in order, or the member leaves. (Last words, and the word that the run has ended, are
+ * once and in order, or the member leaves. (Crash reports, and the word that the run has ended, are
  * for whoever is linked, member or not: poison.h and stop.h alone know links.) Driver's thread. */
 #pragma once
 

@@ -10,7 +10,7 @@ greet (Node *node, Member *member)
 {
   NodeId coordinator;
 
-  office_greet (node, &member->id);
+  lease_greet (node, &member->id);
   elect_greet (node, &member->id);
   stop_greet (node, &member->id);
   constants_greet (node, &member->id);
@@ -19,7 +19,7 @@ greet (Node *node, Member *member)
   round_greet (node, &member->id);
   events_greet (node, &member->id);
   work_greet (node, member);
-  if (office_ready (node, &coordinator) && node_id_equal (&coordinator, &member->id))
+  if (lease_ready (node, &coordinator) && node_id_equal (&coordinator, &member->id))
     {
       saves_renew (node);
       rerun_ask_all (node);
@@ -68,7 +68,7 @@ missed (Node *node, const NodeId *id)
 static void
 unnamed (Node *node, GPtrArray *members)
 {
-  office_reset (node);
+  lease_reset (node);
   for (guint i = 0; i < members->len; i++)
     {
       const NodeId *id = &((const Member *)members->pdata[i])->id;
@@ -96,14 +96,14 @@ call_main (Node *node)
 static void
 founded (Node *node)
 {
-  office_promoted (node);
+  lease_promoted (node);
   call_main (node);
 }
 
 static void
 took_over (Node *node, gboolean again)
 {
-  office_promoted (node);
+  lease_promoted (node);
   if (!again)
     {
       node->root.again = TRUE;
@@ -158,5 +158,5 @@ const WorkAbove node_above_work = {
   .published = leave_published,
   .note = events_add,
   .condemn = stop_condemn,
-  .last_words = stop_last_words,
+  .crash_report = stop_crash_report,
 };

@@ -15,7 +15,7 @@
 HANDLER (on_none, steal_on_none (node, m))
 HANDLER (on_more, steal_on_more (node, from))
 HANDLER (on_ack, held_on_ack (node, from, m->number, m->flag))
-HANDLER (on_vain, held_on_vain (node, from, m->number))
+HANDLER (on_cancelled, held_on_cancelled (node, from, m->number))
 HANDLER (on_disown, held_on_disown (node, from, m->number))
 HANDLER (on_rerun, rerun_on_ask (node, from, m))
 HANDLER (on_told, rerun_on_told (node, from, m))
@@ -35,8 +35,8 @@ HANDLER (on_close, saves_on_close (node, from, m))
 HANDLER (on_closed, stop_on_closed (node, m))
 HANDLER (on_leave, leave_ask (node, &node->self, m->number))
 HANDLER (on_release, leave_on_release (node, from))
-HANDLER (on_last_words, poison_on_message (node, from, m))
-HANDLER (on_checkpoint, office_set_place (node, m->text))
+HANDLER (on_crash_report, poison_on_message (node, from, m))
+HANDLER (on_checkpoint, lease_set_place (node, m->text))
 
 static void (*const handlers[MESSAGE_KINDS]) (Node *node, const NodeId *from, const Message *m) = {
   [MESSAGE_STEAL] = lend_on_request,
@@ -45,7 +45,7 @@ static void (*const handlers[MESSAGE_KINDS]) (Node *node, const NodeId *from, co
   [MESSAGE_MORE] = on_more,
   [MESSAGE_RESULT] = loans_on_result,
   [MESSAGE_ACK] = on_ack,
-  [MESSAGE_VAIN] = on_vain,
+  [MESSAGE_CANCELLED] = on_cancelled,
   [MESSAGE_RETURNED] = loans_on_returned,
   [MESSAGE_HOLD] = orphans_on_hold,
   [MESSAGE_UNHOLD] = orphans_on_unhold,
@@ -93,7 +93,7 @@ static void (*const handlers[MESSAGE_KINDS]) (Node *node, const NodeId *from, co
   [MESSAGE_END] = on_end,
   [MESSAGE_TRIAL] = elect_on_trial,
   [MESSAGE_BID] = elect_on_bid,
-  [MESSAGE_OFFICE] = office_on_message,
+  [MESSAGE_LEASE] = lease_on_message,
   [MESSAGE_ELECT] = elect_on_elect,
   [MESSAGE_CLOSE] = on_close,
   [MESSAGE_CLOSED] = on_closed,
@@ -101,7 +101,7 @@ static void (*const handlers[MESSAGE_KINDS]) (Node *node, const NodeId *from, co
   [MESSAGE_RELEASE] = on_release,
   [MESSAGE_RELEASED] = leave_on_released,
   [MESSAGE_GOODBYE] = leave_on_goodbye,
-  [MESSAGE_LAST_WORDS] = on_last_words,
+  [MESSAGE_CRASH_REPORT] = on_crash_report,
   [MESSAGE_CHECKPOINT] = on_checkpoint,
 };
 

@@ -31,10 +31,10 @@ static const Part parts[] = {
   { leave_init, leave_done, NULL, NULL },
   { steal_init, steal_done, steal_tick, NULL },
   { lend_init, lend_done, lend_tick, NULL },
-  { alone_init, alone_done, alone_tick, NULL },
+  { quarantine_init, quarantine_done, quarantine_tick, NULL },
   { rerun_init, rerun_done, rerun_tick, NULL },
   { elect_init, elect_done, elect_tick, NULL },
-  { NULL, office_done, NULL, NULL },
+  { NULL, lease_done, NULL, NULL },
   { saves_init, saves_done, saves_tick, NULL },
   { buddy_init, buddy_done, NULL, buddy_check },
   { holdback_init, holdback_done, holdback_tick, NULL },
@@ -59,7 +59,7 @@ static void (*const settles[]) (Node *node) = {
 
 /* At last: the earliest time at which it wants a tick; CORE_NEVER: none. */
 static guint64 (*const dues[]) (Node *node) = {
-  carry_due, roster_due, alive_due, join_due,     leave_due,  steal_due, lend_due, alone_due,
+  carry_due, roster_due, alive_due, join_due,     leave_due,  steal_due, lend_due, quarantine_due,
   rerun_due, elect_due,  saves_due, holdback_due, shares_due, round_due, stop_due,
 };
 
@@ -144,8 +144,8 @@ route_engine (Node *node, const NodeEvent *event)
 {
   switch (event->kind)
     {
-    case NODE_EVENT_HUNGRY:
-      steal_on_hungry (node, event->count);
+    case NODE_EVENT_IDLE:
+      steal_on_idle (node, event->count);
       break;
     case NODE_EVENT_LENT:
       lend_on_lent (node, event);
@@ -193,7 +193,7 @@ route_engine (Node *node, const NodeEvent *event)
     case NODE_EVENT_SHARED:
       lend_on_shared (node);
       break;
-    case NODE_EVENT_LAST_WORDS:
+    case NODE_EVENT_CRASH_REPORT:
       poison_on_event (node, event);
       break;
     case NODE_EVENT_HALTED:
@@ -251,7 +251,7 @@ route (Node *node, const NodeEvent *event)
         rerun_on_restored (node, event->path);
       break;
     case NODE_EVENT_OPENED:
-      office_on_opened (node, event);
+      lease_on_opened (node, event);
       break;
     case NODE_EVENT_BID:
       elect_on_bid_event (node, event);
@@ -272,7 +272,7 @@ route (Node *node, const NodeEvent *event)
       round_ask (node, event->number);
       break;
     case NODE_EVENT_CHECKPOINT:
-      office_set_place (node, event->text);
+      lease_set_place (node, event->text);
       break;
     default:
       route_engine (node, event);
@@ -309,7 +309,7 @@ node_step (Node *node, guint64 now_us, const NodeEvent *event, GArray *effects)
       node->started = TRUE;
       if (node->config.founder)
         {
-          node->office.starting = node->config.checkpoint;
+          node->lease.starting = node->config.checkpoint;
           roster_found (node);
         }
     }
@@ -379,10 +379,10 @@ node_stats (Node *node, NodeStats *stats)
 {
   *stats = node->stats;
   stats->held = (guint64)g_tree_nnodes (node->held.by_number) + node->archive.count;
-  stats->lent = (guint64)g_tree_nnodes (node->loans.by_number) + node->alone.jobs->len;
+  stats->lent = (guint64)g_tree_nnodes (node->loans.by_number) + node->quarantine.jobs->len;
   stats->known = (guint64)g_tree_nnodes (node->known.by_path) + node->archive.count;
-  stats->generation = node->office.generation;
-  stats->office = node->office.number;
+  stats->generation = node->lease.generation;
+  stats->lease = node->lease.number;
   stats->events = node->events.number;
   stats->events_kept = node->events.kept.length;
   stats->published_us = node->work.published_us;

@@ -26,7 +26,7 @@
  * job was dropped or has stopped, after the ABORTED of all that was lent for it or of the job
  * itself, or by DONE if it was faster. ABORTED comes after the LENT or ADOPT of its loan; a PUT or
  * BACK that crosses it is lost, and that is right.
- *  4. HUNGRY replaces the last count; 0 says that no seat is idle.
+ *  4. IDLE replaces the last count; 0 says that no seat is idle.
  *  5. CLOSE lets out what was sent before it, if that is easy; nothing that arrives on the link
  * later is wanted.
  *  6. One TIMER wish stands at a time; a timer event that nobody asked for does no harm. A timer
@@ -49,8 +49,8 @@
  * 13. All texts are UTF-8: a name of an input that is not must be escaped before it comes here. */
 /* Exit codes of a run that did not come to its answer, but as people wished. */
 #define NODE_END_NO_STORE 4
-#define NODE_END_FAILED 6 /* a job ends every process that runs it */
-#define NODE_LAST_WORDS 3 /* from three processes about one job, that is */
+#define NODE_END_FAILED 6   /* a job ends every process that runs it */
+#define NODE_CRASH_REPORT 3 /* from three processes about one job, that is */
 #define NODE_END_CANCELLED 7
 #define NODE_END_SUSPENDED 75 /* run me again */
 
@@ -121,7 +121,7 @@ typedef enum
   NODE_EVENT_MESSAGE,     /* link, bytes: one whole message, in order within a link */
   NODE_EVENT_TIMER,       /* the time asked for has come */
   /* the engine */
-  NODE_EVENT_HUNGRY,  /* count: idle seats */
+  NODE_EVENT_IDLE,    /* count: idle seats */
   NODE_EVENT_LENT,    /* answer to NODE_EFFECT_LEND: node, loans (may be empty); one whose
                          `held` is not 0 is that held job, unrun as after UNRUN */
   NODE_EVENT_DONE,    /* held, bytes, shares, work_us; risk_us: of it, what no reported row stands
@@ -135,18 +135,18 @@ typedef enum
   NODE_EVENT_COVERED, /* path */
   NODE_EVENT_UNMATCHED, /* path: what is saved there fits no job */
   NODE_EVENT_ROWS,      /* rows; risk_us: so much less is at risk once they are published */
-  NODE_EVENT_SHARED,    /* after NODE_EFFECT_OWE */
+  NODE_EVENT_SHARED,    /* after NODE_EFFECT_REQUEST */
   NODE_EVENT_SERVED,    /* number: every stack has served the scans up to this SCAN effect, counted
                            from 1; its ROWS came before. work_us: the time that each seat spent */
   NODE_EVENT_WORK, /* work_us: spent in jobs here so far; risk_us: of what was done for the jobs
                       here, what no reported row stands for; count: busy seats; progress. Every
                       second or so, after SERVED, and after NODE_EFFECT_TELL */
   NODE_EVENT_HALTED,
-  NODE_EVENT_LAST_WORDS, /* path: a job that runs here, as it was taken from elsewhere ("": the
+  NODE_EVENT_CRASH_REPORT, /* path: a job that runs here, as it was taken from elsewhere ("": the
                             root); text: what it is and does. It ends this process, which is gone
                             after this step and its effects, unless `final`: the job stated that
                             the run cannot go on, and waits for its end */
-  NODE_EVENT_IMPROVED,   /* number, bytes */
+  NODE_EVENT_IMPROVED,     /* number, bytes */
   /* main */
   NODE_EVENT_CONSTANT, /* text: name ("const/…" or "input/…"), bytes: main published it (before
                           ROOT); text NULL: that was all */
@@ -203,22 +203,23 @@ typedef enum
   NODE_EFFECT_CLOSE, /* link: no LINK_DOWN follows */
   NODE_EFFECT_TIMER, /* at_us: step me with NODE_EVENT_TIMER then (replaces the last wish) */
   /* the engine */
-  NODE_EFFECT_LEND, /* node, link, count: take up to count of the oldest jobs; answer
-                       NODE_EVENT_LENT at once */
-  NODE_EFFECT_OWE,  /* count thieves wait: say SHARED once, as soon as there is something to lend */
-  NODE_EFFECT_RUN,  /* held, job */
-  NODE_EFFECT_UNRUN,  /* held: nobody wants it. Drop it, or stop it if it runs; answered by
-                         NODE_EVENT_UNRUN */
-  NODE_EFFECT_PUT,    /* loan, bytes, shares, work_us, risk_us. If the engine takes it not in,
-                       * NODE_EVENT_… is    not needed */
-  NODE_EFFECT_BACK,   /* loan */
-  NODE_EFFECT_KNOWN,  /* path, digest, node, finished; count: how much, for engine_known */
-  NODE_EFFECT_FORGET, /* path (NULL: all), node */
-  NODE_EFFECT_SCAN,   /* whole */
-  NODE_EFFECT_HALT,   /* engine_halt, answered by NODE_EVENT_HALTED; whole: this node leaves, so all
-                       * rows are told and what has not started comes back by UNRUN */
-  NODE_EFFECT_BEST,   /* number, bytes: merge it */
-  NODE_EFFECT_TELL,   /* what is at risk here has changed: NODE_EVENT_WORK is wanted now */
+  NODE_EFFECT_LEND,    /* node, link, count: take up to count of the oldest jobs; answer
+                          NODE_EVENT_LENT at once */
+  NODE_EFFECT_REQUEST, /* count thieves wait: say SHARED once, as soon as there is something to lend
+                        */
+  NODE_EFFECT_RUN,     /* held, job */
+  NODE_EFFECT_UNRUN,   /* held: nobody wants it. Drop it, or stop it if it runs; answered by
+                          NODE_EVENT_UNRUN */
+  NODE_EFFECT_PUT,     /* loan, bytes, shares, work_us, risk_us. If the engine takes it not in,
+                        * NODE_EVENT_… is    not needed */
+  NODE_EFFECT_BACK,    /* loan */
+  NODE_EFFECT_KNOWN,   /* path, digest, node, finished; count: how much, for engine_known */
+  NODE_EFFECT_FORGET,  /* path (NULL: all), node */
+  NODE_EFFECT_SCAN,    /* whole */
+  NODE_EFFECT_HALT, /* engine_halt, answered by NODE_EVENT_HALTED; whole: this node leaves, so all
+                     * rows are told and what has not started comes back by UNRUN */
+  NODE_EFFECT_BEST, /* number, bytes: merge it */
+  NODE_EFFECT_TELL, /* what is at risk here has changed: NODE_EVENT_WORK is wanted now */
   /* main */
   NODE_EFFECT_JOINED,  /* node: this node's id, now a member; again after a rejoin under a new id */
   NODE_EFFECT_MASTER,  /* call main (again): this node is master now */
@@ -314,7 +315,7 @@ gint64 node_root (Node *node);
 typedef struct
 {
   guint64 steals_remote; /* jobs got from other nodes */
-  guint32 office;        /* the number of the present coordinator's … */
+  guint32 lease;         /* the number of the present coordinator's … */
   guint64 published_us;  /* … by whom so much of what was sent is published, in all */
   guint32 renewed;       /* how often all that is not published had to be sent again */
   guint64 rosters;       /* how often the roster was another one */

@@ -9,7 +9,7 @@ typedef struct
   NodeId id;
   char *path, *text;
   gboolean stated; /* by satin_fail: the node lives, and one is enough */
-} LastWords;
+} CrashReport;
 
 /* One who died without a word, as its lender says. These lie one behind the other in one piece of
  * memory, each as `id` and then `path` with its NUL: so many small ones that stay for so long would
@@ -24,7 +24,7 @@ typedef struct
 static void
 words_free (gpointer data)
 {
-  LastWords *words = data;
+  CrashReport *words = data;
 
   g_free (words->path);
   g_free (words->text);
@@ -67,15 +67,15 @@ static gboolean
 has_spoken (Node *node, const NodeId *id)
 {
   for (guint i = 0; i < node->poison.words->len; i++)
-    if (node_id_equal (&((LastWords *)node->poison.words->pdata[i])->id, id))
+    if (node_id_equal (&((CrashReport *)node->poison.words->pdata[i])->id, id))
       return TRUE;
   return FALSE;
 }
 
-static LastWords *
+static CrashReport *
 words_new (const NodeId *id, const char *path, const char *text, gboolean stated)
 {
-  LastWords *words = g_new0 (LastWords, 1);
+  CrashReport *words = g_new0 (CrashReport, 1);
 
   words->id = *id;
   words->path = g_strdup (path);
@@ -92,15 +92,15 @@ add (Node *node, const NodeId *id, const char *path, const char *text, gboolean 
     return FALSE;
   g_ptr_array_add (node->poison.words, words_new (id, path, text, stated));
   core_log (node, "%s of node %u.%u, which ran the job at %s: %s",
-            stated ? "failure" : "last words", id->term, id->number, path[0] == '\0' ? "/" : path,
+            stated ? "failure" : "crash report", id->term, id->number, path[0] == '\0' ? "/" : path,
             text);
   return TRUE;
 }
 
 static Message
-message_of (const LastWords *words)
+message_of (const CrashReport *words)
 {
-  return (Message){ .kind = MESSAGE_LAST_WORDS,
+  return (Message){ .kind = MESSAGE_CRASH_REPORT,
                     .id = words->id,
                     .path = words->path,
                     .text = words->text,
@@ -108,29 +108,29 @@ message_of (const LastWords *words)
 }
 
 /* (nullable): the words that are about the deepest of enough jobs in one line. */
-static const LastWords *
+static const CrashReport *
 enough (Node *node)
 {
   const GPtrArray *all = node->poison.words;
 
   for (guint i = 0; i < all->len; i++)
     {
-      const LastWords *deepest = all->pdata[i];
+      const CrashReport *deepest = all->pdata[i];
       guint n = 0;
       for (guint j = 0; j < all->len; j++)
         {
-          const LastWords *other = all->pdata[j];
+          const CrashReport *other = all->pdata[j];
           n += g_str_equal (other->path, deepest->path)
                || path_is_below (node->config.stems, deepest->path, other->path);
         }
-      if (n >= NODE_LAST_WORDS || deepest->stated)
+      if (n >= NODE_CRASH_REPORT || deepest->stated)
         return deepest;
     }
   return NULL;
 }
 
 static char *
-sentence_about (const LastWords *words, const char *how)
+sentence_about (const CrashReport *words, const char *how)
 {
   return g_strdup_printf ("%s: %s", how, words->text);
 }
@@ -138,7 +138,7 @@ sentence_about (const LastWords *words, const char *how)
 char *
 poison_sentence (Node *node)
 {
-  const LastWords *words = enough (node);
+  const CrashReport *words = enough (node);
 
   if (words == NULL)
     return NULL;
@@ -191,13 +191,13 @@ poison_on_event (Node *node, const NodeEvent *event)
 {
   if (!core_is_member (node) || !add (node, &node->self, event->path, event->text, event->final))
     return;
-  const LastWords *words = node->poison.words->pdata[node->poison.words->len - 1];
+  const CrashReport *words = node->poison.words->pdata[node->poison.words->len - 1];
   Message message = message_of (words);
   member_send_all (node, &message);
   if (!event->final && count_living (node) < 2)
     {
       g_autofree char *sentence = last_sentence (node);
-      node->control->last_words (node, sentence);
+      node->control->crash_report (node, sentence);
     }
   else if (roster_is_master (node))
     (void)poison_judge (node);
@@ -252,7 +252,7 @@ poison_on_message (Node *node, const NodeId *from, const Message *m)
 static Message
 message_of_quiet (const NodeId *id, const char *path)
 {
-  return (Message){ .kind = MESSAGE_LAST_WORDS, .id = *id, .path = path, .text = "" };
+  return (Message){ .kind = MESSAGE_CRASH_REPORT, .id = *id, .path = path, .text = "" };
 }
 
 void
@@ -277,7 +277,7 @@ poison_tell (Node *node, const NodeId *to, const NodeId *about)
 {
   for (guint i = 0; i < node->poison.words->len; i++)
     {
-      const LastWords *words = node->poison.words->pdata[i];
+      const CrashReport *words = node->poison.words->pdata[i];
       Message message = message_of (words);
       if (!node_id_equal (&words->id, about))
         continue;
@@ -327,6 +327,6 @@ poison_lost (Node *node, const Member *member, const LoanEntry *entry)
   Message message = message_of_quiet (&member->id, entry->path);
   member_send_all (node, &message);
   guint n = poison_count_quiet (node, entry->path);
-  if (n == NODE_LAST_WORDS)
+  if (n == NODE_CRASH_REPORT)
     warn (node, entry->path, n);
 }

@@ -85,7 +85,7 @@ rerun_on_restored (Node *node, const char *path)
   while (i < orders->len && !g_str_equal (((RerunOrder *)orders->pdata[i])->path, path))
     i++;
   if (i == orders->len)
-    return; /* of an earlier time in office */
+    return; /* of an earlier time as coordinator */
   RerunOrder *own = g_ptr_array_steal_index (orders, i);
   Message told = { .kind = MESSAGE_TOLD, .number = own->loan, .path = path };
   orphans_flush (node); /* the rows are announced before the answer */
@@ -109,7 +109,7 @@ send_ask (Node *node, const RerunAsk *ask)
 {
   NodeId whom = ask->whom;
 
-  if (node_id_is_none (&whom) && !office_ready (node, &whom))
+  if (node_id_is_none (&whom) && !lease_ready (node, &whom))
     return; /* asked when it is */
   if (node_id_is_none (&ask->whom) && node->saves.here)
     order (node, ask->path, &node->self, ask->loan);
@@ -154,7 +154,7 @@ rerun_waits (Node *node, LoanEntry *entry, const Member *holder)
 #endif
   if (!core_is_member (node) || stop_halts (node) || node->leave.begun)
     return FALSE;
-  if (node->config.checkpoint && !node->office.without)
+  if (node->config.checkpoint && !node->lease.without)
     add_ask (node, (RerunAsk){ .path = entry->path, .loan = entry->loan, .slot = TRUE });
   for (guint i = 0; holder == NULL && i < node->buddy.elders->len; i++)
     ask_buddy (node, entry, &g_array_index (node->buddy.elders, BuddyPair, i));
@@ -285,7 +285,7 @@ answers (Node *node, const RerunAsk *ask, const NodeId *from, const Message *m)
 {
   return ask->loan == m->number && g_str_equal (ask->path, m->path)
          && node_id_equal (&ask->gone, &m->id)
-         && (node_id_is_none (&ask->whom) ? node_id_equal (from, &node->office.holder)
+         && (node_id_is_none (&ask->whom) ? node_id_equal (from, &node->lease.holder)
                                           : node_id_equal (from, &ask->whom));
 }
 

@@ -74,7 +74,7 @@ may_begin (Node *node)
 
   if (shares_wait (node))
     return FALSE;
-  return !node->config.checkpoint || node->office.without || office_ready (node, &coordinator);
+  return !node->config.checkpoint || node->lease.without || lease_ready (node, &coordinator);
 }
 
 void

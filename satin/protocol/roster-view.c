@@ -64,7 +64,7 @@ roster_view (Node *node)
 {
   GArray *view = g_array_new (FALSE, TRUE, sizeof (NodeMember));
   NodeId coordinator;
-  gboolean has_one = office_coordinator (node, &coordinator);
+  gboolean has_one = lease_coordinator (node, &coordinator);
 
   for (guint i = 0; i < node->roster.members->len; i++)
     {

@@ -316,10 +316,9 @@ roster_admit (Node *node, const Message *join)
     if (g_str_equal (((Member *)members->pdata[i - 1])->address, join->text)
         && roster_is_host (members->pdata[i - 1], join->host))
       g_ptr_array_remove_index (members, i - 1);
-  g_ptr_array_add (members,
-                   roster_new_member (node,
-                                      &(MessageMember){ id, join->text, join->host, join->site,
-                                                        (guint32)join->number, join->count }));
+  g_ptr_array_add (
+      members, roster_new_member (node, &(MessageMember){ id, join->text, join->host, join->site,
+                                                          (guint32)join->number, join->count }));
   decree (node, members, TRUE);
   return id;
 }
@@ -420,7 +419,7 @@ rejoin (Node *node, Link *from, const Message *m, gboolean known)
   join_again (node, from, m);
 }
 
-/* The newest term is to hold everywhere, that of a roster and that of an office. So a master who
+/* The newest term is to hold everywhere, that of a roster and that of an lease. So a master who
  * stays although there is a newer one opens another. */
 void
 roster_reassert (Node *node, const Term *heard)

@@ -93,7 +93,7 @@ round_ask (Node *node, guint64 patience_us)
     }
   node->round.asked_us = patience; /* and asked again when the coordinator is ready */
   node->round.request++;
-  if (office_ready (node, &coordinator))
+  if (lease_ready (node, &coordinator))
     (void)member_send (
         node, &coordinator,
         &(Message){ .kind = MESSAGE_PUBLISH, .number = patience, .count = node->round.request });
@@ -114,7 +114,7 @@ round_on_scan (Node *node, const NodeId *from, const Message *m)
   node->round.early = *from;
   node->round.early_number = m->number;
   node->round.early_epoch = m->version;
-  if (office_ready (node, &coordinator))
+  if (lease_ready (node, &coordinator))
     round_coordinator_opened (node);
 }
 
@@ -123,7 +123,7 @@ round_coordinator_opened (Node *node)
 {
   Round *round = &node->round;
 
-  if (!node_id_is_none (&round->early) && node_id_equal (&round->early, &node->office.holder))
+  if (!node_id_is_none (&round->early) && node_id_equal (&round->early, &node->lease.holder))
     owe (node, round->early_number, round->early_epoch);
   round->early = NODE_ID_NONE;
   if (round->owed > 0 && node->epoch.served >= round->owed_scan) /* an orphan message began it */
@@ -155,7 +155,7 @@ round_on_served (Node *node, guint64 scan)
   NodeId coordinator;
 
   epoch_on_served (node, scan);
-  if (round->owed == 0 || scan < round->owed_scan || !office_ready (node, &coordinator))
+  if (round->owed == 0 || scan < round->owed_scan || !lease_ready (node, &coordinator))
     return;
   answer (node, &coordinator);
   round->owed = 0;

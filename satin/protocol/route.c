@@ -74,7 +74,7 @@ route_open (Node *node, Link *carrier, const NodeId *id, guint hops)
   guint64 number = ++node->routes.numbers;
 
   link_send (node, carrier,
-             &(Message){ .kind = MESSAGE_ROUTE, .number = number, .flag = FALSE, .id = *id });
+             &(Message){ .kind = MESSAGE_RELAY, .number = number, .flag = FALSE, .id = *id });
   Link *link = add_end (node, carrier, number, TRUE, hops);
   link->expected = *id;
   link_greet (node, link);
@@ -88,7 +88,7 @@ route_shut (Node *node, const Link *link)
 
   if (carrier != NULL)
     link_send (node, carrier,
-               &(Message){ .kind = MESSAGE_UNROUTE,
+               &(Message){ .kind = MESSAGE_RELAY_END,
                            .number = link->circuit->number,
                            .flag = link->circuit->mine });
 }
@@ -135,7 +135,7 @@ route_send (Node *node, Link *link, GPtrArray *parts, gboolean urgent)
 
   if (carrier != NULL)
     link_send (node, carrier,
-               &(Message){ .kind = urgent ? MESSAGE_HASTE : MESSAGE_CARGO,
+               &(Message){ .kind = urgent ? MESSAGE_RELAYED_URGENT : MESSAGE_RELAYED,
                            .number = circuit->number,
                            .flag = circuit->mine,
                            .value = whole });
@@ -175,7 +175,7 @@ say_unroute (Node *node, const Leg *leg)
 
   if (link != NULL)
     link_send (node, link,
-               &(Message){ .kind = MESSAGE_UNROUTE, .number = leg->number, .flag = leg->mine });
+               &(Message){ .kind = MESSAGE_RELAY_END, .number = leg->number, .flag = leg->mine });
 }
 
 gboolean
@@ -215,11 +215,11 @@ pass (Node *node, Link *from, guint64 number, Link *to)
   link_send (
       node, to,
       &(Message){
-          .kind = MESSAGE_ROUTE, .number = passage->legs[1].number, .flag = TRUE, .id = who });
+          .kind = MESSAGE_RELAY, .number = passage->legs[1].number, .flag = TRUE, .id = who });
 }
 
 void
-route_on_route (Node *node, Link *link, const Message *m)
+route_on_relay (Node *node, Link *link, const Message *m)
 {
   Leg leg = { link->link, m->number, FALSE };
 
@@ -243,14 +243,14 @@ route_on_route (Node *node, Link *link, const Message *m)
 }
 
 void
-route_on_cargo (Node *node, Link *link, const Message *m)
+route_on_relayed (Node *node, Link *link, const Message *m)
 {
   Leg leg = leg_of (link, m);
   Link *end = find_end (node, &leg);
   const Leg *other = end == NULL ? other_leg (node, &leg) : NULL;
   Link *to = other != NULL ? link_find (node, other->link) : NULL;
 
-  if (g_bytes_get_size (m->value) > ROUTE_CARGO_MAX)
+  if (g_bytes_get_size (m->value) > ROUTE_RELAYED_MAX)
     link_break (node, link, "says too much at once through others");
   else if (end != NULL)
     hear_message (node, end->link, m->value);
@@ -264,7 +264,7 @@ route_on_cargo (Node *node, Link *link, const Message *m)
 }
 
 void
-route_on_unroute (Node *node, Link *link, const Message *m)
+route_on_relay_end (Node *node, Link *link, const Message *m)
 {
   Leg leg = leg_of (link, m);
   Link *end = find_end (node, &leg);

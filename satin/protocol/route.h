@@ -14,8 +14,8 @@
 #include "link.h"
 
 #define ROUTE_HOPS_MAX 2
-#define ROUTE_CARGO_MAX (MESSAGE_HEADER_MAX + SESSION_FRAGMENT) /* bytes */
-#define ROUTES_MAX 65536u                                       /* that one node passes on */
+#define ROUTE_RELAYED_MAX (MESSAGE_HEADER_MAX + SESSION_FRAGMENT) /* bytes */
+#define ROUTES_MAX 65536u                                         /* that one node passes on */
 /* The number of a link of this kind has this bit, which the driver's numbers never have. */
 #define ROUTE_LINK (G_GUINT64_CONSTANT (1) << 63)
 
@@ -54,7 +54,7 @@ gboolean route_needs (Node *node, const Link *carrier);
 /* That link is gone, and with it what it bore. */
 void route_carrier_gone (Node *node, guint64 number);
 
-void route_on_route (Node *node, Link *link, const Message *message);
-void route_on_cargo (Node *node, Link *link, const Message *message);
-void route_on_unroute (Node *node, Link *link, const Message *message);
+void route_on_relay (Node *node, Link *link, const Message *message);
+void route_on_relayed (Node *node, Link *link, const Message *message);
+void route_on_relay_end (Node *node, Link *link, const Message *message);
 void route_check (Node *node);

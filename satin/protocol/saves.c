@@ -38,7 +38,7 @@ saves_promoted (Node *node, gboolean whole)
   node->saves.tells_all = whole;
   NodeEffect *effect = core_emit (node, NODE_EFFECT_COORDINATOR);
   effect->whole = whole;
-  effect->number = office_required (node);
+  effect->number = lease_required (node);
   for (guint i = 0; i < node->roster.members->len; i++)
     tell_member (node, node->roster.members->pdata[i]);
 }
@@ -60,7 +60,7 @@ saves_reaches (Node *node)
 {
   NodeId coordinator;
 
-  if (!office_ready (node, &coordinator))
+  if (!lease_ready (node, &coordinator))
     return FALSE;
   return node->saves.here || carry_reaches (node, &coordinator);
 }
@@ -90,9 +90,9 @@ push_ticket (Node *node, SavesTicket ticket)
 }
 
 static void
-note_ticket (Node *node, const NodeId *id, guint32 office, guint64 reported_us)
+note_ticket (Node *node, const NodeId *id, guint32 lease, guint64 reported_us)
 {
-  push_ticket (node, (SavesTicket){ .node = *id, .office = office, .reported_us = reported_us });
+  push_ticket (node, (SavesTicket){ .node = *id, .lease = lease, .reported_us = reported_us });
 }
 
 void
@@ -156,20 +156,20 @@ saves_on_rows (Node *node, GPtrArray *rows, guint64 risk_us)
       work_not_sent (node, risk_us);
       return;
     }
-  (void)office_ready (node, &coordinator);
+  (void)lease_ready (node, &coordinator);
   node->stats.rows_sent += rows->len;
   work_reported (node, risk_us);
   if (node->saves.here)
     {
       emit_save (node, rows, &node->self);
-      note_ticket (node, &node->self, node->office.number, node->work.reported_us);
+      note_ticket (node, &node->self, node->lease.number, node->work.reported_us);
       return;
     }
   do
     i = rows_send (node, &coordinator, rows, i,
                    &(Message){ .kind = MESSAGE_SAVE,
                                .number = node->work.reported_us,
-                               .count = node->office.number });
+                               .count = node->lease.number });
   while (i < rows->len);
 }
 
@@ -240,7 +240,7 @@ tell_closed (Node *node, const NodeEvent *published)
                       .text = published->text };
 
   gboolean own = node_id_equal (&node->saves.closer, &node->self);
-  if (own && roster_is_master (node) && node_id_equal (&node->office.holder, &node->self))
+  if (own && roster_is_master (node) && node_id_equal (&node->lease.holder, &node->self))
     stop_on_closed (node, &message);
   else if (!own)
     (void)member_send (node, &node->saves.closer, &message);
@@ -254,7 +254,7 @@ acknowledge_event (Node *node, const SavesTicket *ticket)
   else
     (void)member_send (
         node, &ticket->node,
-        &(Message){ .kind = MESSAGE_NOTED, .count = node->office.number, .number = ticket->event });
+        &(Message){ .kind = MESSAGE_NOTED, .count = node->lease.number, .number = ticket->event });
 }
 
 /* All orders up to `ticket` are published. */
@@ -275,14 +275,14 @@ acknowledge (Node *node, guint64 ticket, guint64 generation)
                            &(Message){ .kind = MESSAGE_SAVED,
                                        .number = first->reported_us,
                                        .version = generation,
-                                       .count = first->office });
-      else /* of an earlier office of this node: work_renew has passed that mark */
+                                       .count = first->lease });
+      else /* of an earlier lease of this node: work_renew has passed that mark */
         work_published (node, first->reported_us);
       g_free (g_queue_pop_head (waiting));
     }
   if (roster.term.number > 0)
     member_send_all (node, &(Message){ .kind = MESSAGE_NOTED,
-                                       .count = node->office.number,
+                                       .count = node->lease.number,
                                        .term = roster.term,
                                        .version = roster.version });
 }
@@ -291,13 +291,13 @@ void
 saves_on_published (Node *node, const NodeEvent *event)
 {
   Saves *saves = &node->saves;
-  gboolean newer = !event->failed && event->number > node->office.generation;
+  gboolean newer = !event->failed && event->number > node->lease.generation;
 
   if (!saves->here)
     return; /* not any more: nobody counts on it */
   if (!event->failed)
     acknowledge (node, event->saved, event->number);
-  office_saw_generation (node, event->number);
+  lease_saw_generation (node, event->number);
   if (newer) /* a bid is held against it, whoever will be master then */
     member_send_all (node, &(Message){ .kind = MESSAGE_SAVED, .version = event->number });
   if (event->final && !round_on_answer (node, event->number, event->failed) && saves->final)
@@ -318,8 +318,8 @@ saves_on_published (Node *node, const NodeEvent *event)
 void
 saves_on_saved (Node *node, const NodeId *from, const Message *m)
 {
-  office_saw_generation (node, m->version);
-  if (m->count == node->office.number && node_id_equal (from, &node->office.holder))
+  lease_saw_generation (node, m->version);
+  if (m->count == node->lease.number && node_id_equal (from, &node->lease.holder))
     work_published (node, m->number);
 }
 
@@ -459,7 +459,7 @@ saves_due (Node *node)
 static gboolean
 has_room (Node *node)
 {
-  const Member *coordinator = roster_find (node, &node->office.holder);
+  const Member *coordinator = roster_find (node, &node->lease.holder);
 
   return node->saves.here || (coordinator != NULL && carry_has_room (coordinator));
 }

@@ -20,7 +20,7 @@ typedef struct
 {
   guint64 ticket;
   NodeId node;
-  guint32 office; /* for which it was sent */
+  guint32 lease; /* for which it was sent */
   guint64 reported_us;
   guint64 event; /* or this one of its events; 0: of rows */
   Term term;     /* or all that the rosters up to this one tell; number 0: not that */

@@ -21,7 +21,7 @@ steal_done (Node *node)
 }
 
 void
-steal_on_hungry (Node *node, guint32 count)
+steal_on_idle (Node *node, guint32 count)
 {
   Steal *steal = &node->steal;
 

@@ -59,7 +59,7 @@ typedef struct
 
 void steal_init (Node *node);
 void steal_done (Node *node);
-void steal_on_hungry (Node *node, guint32 count);
+void steal_on_idle (Node *node, guint32 count);
 /* Asks somebody, if that is wanted and may be. */
 void steal_go_on (Node *node);
 /* It has work now. */

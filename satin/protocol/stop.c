@@ -58,7 +58,7 @@ halt (Node *node)
 static gboolean
 has_nothing_to_save (Node *node)
 {
-  return !node->config.checkpoint || (node->config.kept && node->office.starting);
+  return !node->config.checkpoint || (node->config.kept && node->lease.starting);
 }
 
 /* This node has sent all it has: after it the coordinator knows so, and says so to the master. If
@@ -68,7 +68,7 @@ report_drained (Node *node)
 {
   NodeId coordinator;
 
-  if (!node->stop.halted || node->stop.owed_scan > 0 || !office_ready (node, &coordinator)
+  if (!node->stop.halted || node->stop.owed_scan > 0 || !lease_ready (node, &coordinator)
       || !saves_reaches (node))
     return;
   if (node->saves.whole)
@@ -77,7 +77,7 @@ report_drained (Node *node)
       return;
     }
   saves_flush (node);
-  Message message = { .kind = MESSAGE_DRAINED, .id = node->self, .count = node->office.number };
+  Message message = { .kind = MESSAGE_DRAINED, .id = node->self, .count = node->lease.number };
   if (node->saves.here)
     stop_on_drained (node, &message);
   else
@@ -145,7 +145,7 @@ stop_condemn (Node *node, const char *sentence)
 }
 
 void
-stop_last_words (Node *node, const char *sentence)
+stop_crash_report (Node *node, const char *sentence)
 {
   for (guint i = 0; i < node->links.links->len; i++)
     if (!((Link *)node->links.links->pdata[i])->bound)
@@ -185,7 +185,7 @@ stop_on_drained (Node *node, const Message *m)
   Member *member = roster_find (node, &m->id);
   const Member *acting = roster_acting (node);
 
-  if (m->count != node->office.number || member == NULL)
+  if (m->count != node->lease.number || member == NULL)
     return;
   if (roster_is_master (node))
     {
@@ -238,7 +238,7 @@ given_up_us (Node *node)
 static void
 end_unsaved (Node *node)
 {
-  if (!node->office.without || !office_is_vacant (node)
+  if (!node->lease.without || !lease_is_vacant (node)
       || (node->stop.finished && elect_may_bid (node))
       || (!node->stop.finished && !node->leave.missed && node->now_us < given_up_us (node)
           && elect_missed_some (node)))
@@ -262,7 +262,7 @@ stop_go_on (Node *node)
       end (node, stop->finished ? stop->code : NODE_END_SUSPENDED, stop->finished);
       return;
     }
-  gboolean ready = office_ready (node, &coordinator);
+  gboolean ready = lease_ready (node, &coordinator);
   /* Who is missed by others does not let them wait for a store. */
   if (!stop->finished && !is_drained (node) && node->now_us < stop->until_us
       && (ready || !node->leave.missed))
@@ -325,7 +325,7 @@ stop_on_end (Node *node, guint64 code, gboolean finished)
       node->stop.sentence = poison_sentence (node);
       if (node->stop.sentence == NULL)
         {
-          join_on_last_words (node);
+          join_on_crash_report (node);
           return;
         }
     }

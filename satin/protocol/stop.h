@@ -35,7 +35,7 @@ void stop_condemn (Node *node, const char *sentence);
 /* The same for the only member, which this job ends. If somebody else is linked to it, it dies
  * without ending the run: who joins hears of the end, and looks for others; who was a member before
  * goes on. */
-void stop_last_words (Node *node, const char *sentence);
+void stop_crash_report (Node *node, const char *sentence);
 void stop_on_halt (Node *node);
 void stop_on_halted (Node *node);
 void stop_on_drained (Node *node, const Message *message);
@@ -51,8 +51,8 @@ void stop_on_closed (Node *node, const Message *message);
 /* Nobody can write the checkpoint, and `why`. Who leaves goes without ending the run, if others are
  * left. */
 void stop_refused (Node *node, const char *why);
-/* Not yet if the run is given up for fewer last words than that takes: who says so takes itself for
- * the last, and others may live of whom it has not heard. */
+/* Not yet if the run is given up for fewer crash reports than that takes: who says so takes itself
+ * for the last, and others may live of whom it has not heard. */
 void stop_on_end (Node *node, guint64 code, gboolean finished);
 /* The master is new. */
 void stop_renew (Node *node);

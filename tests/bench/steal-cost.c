@@ -26,8 +26,8 @@ steal (World *world, guint i)
 
   (void)g_snprintf (path, sizeof path, "/%u/%u", i % 64, i);
   (void)offer (world, 0, path);
-  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_HUNGRY, .count = 1 });
-  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_HUNGRY, .count = 0 });
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_IDLE, .count = 1 });
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_IDLE, .count = 0 });
   pass (world, JOB_US);
   finish (world, 1, path);
   if (stats_of (world, 1).steals_remote != i + 1 || stats_of (world, 0).lent != 0)

@@ -444,7 +444,7 @@ node_event (guint8 what, guint who, guint n)
         end_job (who, held, TRUE);
       break;
     case 2:
-      step (world, who, &(NodeEvent){ .kind = NODE_EVENT_HUNGRY, .count = n % 3 });
+      step (world, who, &(NodeEvent){ .kind = NODE_EVENT_IDLE, .count = n % 3 });
       break;
     case 3:
       give_answer (who);
@@ -469,13 +469,13 @@ node_event (guint8 what, guint who, guint n)
         {
           g_autofree char *path = g_strdup (job->path);
           step (world, who,
-                &(NodeEvent){ .kind = NODE_EVENT_LAST_WORDS, .path = path, .text = "abort" });
+                &(NodeEvent){ .kind = NODE_EVENT_CRASH_REPORT, .path = path, .text = "abort" });
           die (world, who);
         }
       else if (n % 8 == 4 && job != NULL)
         {
           g_autofree char *path = g_strdup (job->path);
-          step (world, who, &(NodeEvent){ .kind = NODE_EVENT_LAST_WORDS,
+          step (world, who, &(NodeEvent){ .kind = NODE_EVENT_CRASH_REPORT,
                                           .path = path,
                                           .text = "no row",
                                           .final = TRUE });

@@ -96,7 +96,7 @@ is_published (const Sim *sim, const SimSent *sent)
 }
 
 static void
-note_sent (Sim *sim, Process *process, GPtrArray *rows, guint32 office, guint64 mark_us)
+note_sent (Sim *sim, Process *process, GPtrArray *rows, guint32 lease, guint64 mark_us)
 {
   NodeStats stats;
 
@@ -107,12 +107,11 @@ note_sent (Sim *sim, Process *process, GPtrArray *rows, guint32 office, guint64 
       int job = tree_find (sim->plan->tree, row->path);
       SimSent sent = { .job = (guint32)job,
                        .children = row->children,
-                       .office = office,
+                       .lease = lease,
                        .renewed = stats.renewed,
                        .mark_us = mark_us };
       /* A row that does not raise the mark stands for nothing that was at risk. */
-      if (job >= 0 && office == stats.office
-          && mark_us > MAX (stats.published_us, process->mark_us))
+      if (job >= 0 && lease == stats.lease && mark_us > MAX (stats.published_us, process->mark_us))
         g_array_append_val (process->sent, sent);
     }
   process->mark_us = mark_us;
@@ -140,7 +139,7 @@ check_acknowledged (Sim *sim, Process *process, const NodeStats *stats)
   for (guint i = process->sent->len; i > 0; i--)
     {
       const SimSent sent = g_array_index (process->sent, SimSent, i - 1);
-      gboolean is_void = sent.office != stats->office || sent.renewed != stats->renewed;
+      gboolean is_void = sent.lease != stats->lease || sent.renewed != stats->renewed;
       if (!is_void && sent.mark_us > stats->published_us)
         continue;
       if (!is_void && !is_published (sim, &sent))
@@ -288,7 +287,7 @@ void
 check_quarantine (Sim *sim, const Process *process)
 {
   if (check_has_only (sim, DEATHS | 1u << FAULT_LEAVE | 1u << FAULT_POISON)
-      && sim->n_deaths < NODE_LAST_WORDS)
+      && sim->n_deaths < NODE_CRASH_REPORT)
     sim_fail (sim, "I22: p%u takes a job for one that ends nodes, after %u deaths", process->number,
               sim->n_deaths);
 }

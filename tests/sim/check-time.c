@@ -8,7 +8,8 @@
 #define LARGE_DELAYS 20 /* links.c: a large message takes so much longer */
 #define SLOW_DELAYS 6   /* … and another one at most so long */
 #define STEP_US 400     /* until mail is read */
-#define REDIAL_US 20000 /* alive.h: a member that had not heard that it was one is dialled again \
+#define REDIAL_US \
+  20000                 /* alive.h: a member that had not heard that it was one is dialled again \
                          */
 #define HOPS 10         /* the longest conversation that is waited for */
 #define OPENING_US 3000 /* until a scribe has taken over */
@@ -112,11 +113,11 @@ check_times (Sim *sim, const Process *process)
   if (!process->member || !is_undisturbed (sim))
     return;
   if (sim->closing_us > 0) /* whoever leaves stays until then */
-    check_time (sim, process, "the end of the run", MAX (sim->closing_us, sim->office_us),
+    check_time (sim, process, "the end of the run", MAX (sim->closing_us, sim->lease_us),
                 look + 3 * publish + hops); /* … and a round's */
   else if (process->leaves)
     check_time (sim, process, "its leave", process->leave_us, look + hops + epoch);
   else if (sim->asked_us > 0 && process->number == sim->asker && sim->plan->checkpoint)
-    check_time (sim, process, "a round of saving", MAX (sim->asked_us, sim->office_us),
+    check_time (sim, process, "a round of saving", MAX (sim->asked_us, sim->lease_us),
                 round + epoch);
 }

@@ -301,7 +301,7 @@ only_goes (const Sim *sim)
 }
 
 void
-check_last_words (Sim *sim, const Process *process)
+check_crash_report (Sim *sim, const Process *process)
 {
   for (guint i = 0; i < sim->n_processes && is_last (process); i++)
     if (sim->processes[i]->alive)
@@ -322,12 +322,13 @@ static void
 check_condemned (Sim *sim, const Process *process)
 {
   sim->outcome->condemned = 1;
-  if (sim->n_words >= NODE_LAST_WORDS)
+  if (sim->n_words >= NODE_CRASH_REPORT)
     return;
   if (sim->n_words > 0 && is_last (process))
-    check_last_words (sim, process);
+    check_crash_report (sim, process);
   else if (!outlived_the_end (sim, process))
-    sim_fail (sim, "I13: p%u gives the run up after %u last words", process->number, sim->n_words);
+    sim_fail (sim, "I13: p%u gives the run up after %u crash reports", process->number,
+              sim->n_words);
 }
 
 /* Who has ended does not live: whom others take for dead from now on counts no more. */
@@ -456,14 +457,14 @@ check_saved (Sim *sim, const Process *process, const NodeEffect *effect)
   sim->asked_us = 0;
 }
 
-/* All last words arrive, and nothing else goes wrong: what follows the third is under way. */
+/* All crash reports arrive, and nothing else goes wrong: what follows the third is under way. */
 void
 check_poisoned (Sim *sim)
 {
   const Plan *plan = sim->plan;
 
   if (plan->n_faults == 1 && !plan->mute && !plan->heavy && !plan->sudden && !plan->swings
-      && sim->n_poisoned > NODE_LAST_WORDS + 1)
+      && sim->n_poisoned > NODE_CRASH_REPORT + 1)
     sim_fail (sim, "I13: a job has ended %u processes", sim->n_poisoned);
 }
 

@@ -110,7 +110,7 @@ faults_start_life (Sim *sim, guint n)
   sim->outlived = 0;
   sim->unsaved = FALSE;
   sim->founded = sim->closing = FALSE;
-  sim->asked_us = sim->closing_us = sim->office_us = 0;
+  sim->asked_us = sim->closing_us = sim->lease_us = 0;
   sim->n_deaths = 0;
   sim->begun_at = sim->published.generation;
   sim->n_causes = 1;
@@ -317,7 +317,7 @@ faults_strike (Sim *sim, const Fault *fault)
     }
 }
 
-/* Some cannot even speak, and the last words of some are lost with them. */
+/* Some cannot even speak, and the crash reports of some are lost with them. */
 void
 faults_poison (Sim *sim, Process *process)
 {
@@ -336,9 +336,9 @@ faults_poison (Sim *sim, Process *process)
   if (!sim->plan->heavy && (!sim->plan->mute || rng_chance (&sim->world_rng, 70)))
     {
       sim->n_words++;
-      check_last_words (sim, process);
+      check_crash_report (sim, process);
       sim_step (sim, process,
-                &(NodeEvent){ .kind = NODE_EVENT_LAST_WORDS,
+                &(NodeEvent){ .kind = NODE_EVENT_CRASH_REPORT,
                               .path = sim->plan->tree->jobs[taken].path,
                               .text = "poison" });
     }

@@ -146,7 +146,7 @@ the_fast_one_wins (guint n_nodes, guint64 n)
     {
       Plan plan;
       Outcome outcome;
-      swarm_office_plan (seed, n_nodes, &plan);
+      swarm_lease_plan (seed, n_nodes, &plan);
       sim_run (&plan, SIM_NOTHING, &outcome);
       tree_free ((Tree *)plan.tree);
       if (outcome.failure[0] == '\0' && outcome.coordinator == plan.fast

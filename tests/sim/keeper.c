@@ -76,7 +76,7 @@ end_bid (Sim *sim, Process *process, guint64 us)
   sim_step (sim, process, &event);
 }
 
-/* ---- in office ---- */
+/* ---- as coordinator ---- */
 
 /* The new coordinator takes over what is published; it says so a while later. */
 void
@@ -88,7 +88,7 @@ keeper_open (Sim *sim, Process *process, const NodeEffect *effect)
   if (is_elsewhere (process))
     check_place (sim, process, effect->number);
   sim->outcome->elected++;
-  sim->office_us = sim->now_us;
+  sim->lease_us = sim->now_us;
   sim->outcome->moved += !effect->whole;
   g_free (scribe->work);
   g_free (scribe->put);
@@ -319,7 +319,7 @@ keeper_happen (Sim *sim, Process *process, const Happen *happen)
       return;
     }
   if (scribe->work == NULL || happen->number != scribe->life)
-    return; /* of an earlier time in office */
+    return; /* of an earlier time as coordinator */
   switch (happen->kind)
     {
     case HAPPEN_OPENED:

@@ -317,7 +317,7 @@ carry_out_engine (Sim *sim, Process *process, NodeEffect *effect)
         process->lent_to = effect->node;
         break;
       }
-    case NODE_EFFECT_OWE:
+    case NODE_EFFECT_REQUEST:
       model_share (model, effect->count);
       break;
     case NODE_EFFECT_RUN:

@@ -176,7 +176,7 @@ static gboolean
 translate (Model *model, EngineEvent *said, ModelEvent *event)
 {
   static const NodeEventKind kinds[]
-      = { [ENGINE_HUNGRY] = NODE_EVENT_HUNGRY,   [ENGINE_DONE] = NODE_EVENT_DONE,
+      = { [ENGINE_HUNGRY] = NODE_EVENT_IDLE,     [ENGINE_DONE] = NODE_EVENT_DONE,
           [ENGINE_UNRUN] = NODE_EVENT_UNRUN,     [ENGINE_ADOPT] = NODE_EVENT_ADOPT,
           [ENGINE_WANT] = NODE_EVENT_WANT,       [ENGINE_ABORTED] = NODE_EVENT_ABORTED,
           [ENGINE_COVERED] = NODE_EVENT_COVERED, [ENGINE_ROWS] = NODE_EVENT_ROWS,
@@ -251,7 +251,7 @@ void
 model_share (Model *model, guint thieves)
 {
   enter (model);
-  engine_owe (model->engine, thieves);
+  engine_request_work (model->engine, thieves);
 }
 
 void

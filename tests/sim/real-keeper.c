@@ -20,7 +20,7 @@
 
 typedef struct RealKeeper RealKeeper;
 
-/* One time in office, and its scribe. */
+/* One time as coordinator, and its scribe. */
 typedef struct
 {
   RealKeeper *keeper;
@@ -58,7 +58,7 @@ struct RealKeeper
   Process *process; /* first: RealOwner */
   Threads *threads;
   GPtrArray *terms; /* of RealTerm: all that there were */
-  RealTerm *term;   /* (nullable) in office */
+  RealTerm *term;   /* (nullable) as coordinator */
   Scribe *scribe;   /* (nullable) of it, when it has opened */
   GQueue news;      /* of RealNews */
   gboolean gone;
@@ -240,7 +240,7 @@ keeper_open (Sim *sim, Process *process, const NodeEffect *effect)
   RealPlace *place = sim->place;
 
   sim->outcome->elected++;
-  sim->office_us = sim->now_us;
+  sim->lease_us = sim->now_us;
   sim->outcome->moved += !effect->whole;
   *term = (RealTerm){ .keeper = keeper,
                       .work_path = g_strdup_printf ("%s/work-%u", place->folder, place->n_terms++),

@@ -6,7 +6,7 @@
 #include "real-plan.h"
 #include "real.h"
 
-#define OFFICE_PERCENT 20
+#define LEASE_PERCENT 20
 
 static guint64
 one_of (Rng *rng, const guint64 *values, guint n)
@@ -61,7 +61,7 @@ draw_faults (Rng *rng, Plan *plan)
 /* Jobs so long that rows are sent and published many times, and coordinators that die or are
  * slower than another process. */
 static void
-draw_office (Rng *rng, Plan *plan)
+draw_lease (Rng *rng, Plan *plan)
 {
   TreeShape shape = { .seed = rng_next (rng),
                       .n = (guint)rng_between (rng, 25, 60),
@@ -127,8 +127,8 @@ real_plan (guint64 seed, Plan *plan)
                   .tell_us = 20000 };
   plan->main_us = plan->join_us + (rng_chance (rng, 80) ? 20 * plan->delay_us : 0);
   plan->settle_us = rng_chance (rng, 80) ? 1 + rng_below (rng, 60 * plan->delay_us) : 0;
-  if (rng_chance (rng, OFFICE_PERCENT))
-    draw_office (rng, plan);
+  if (rng_chance (rng, LEASE_PERCENT))
+    draw_lease (rng, plan);
   else
     draw_faults (rng, plan);
   plan->patience_us = 16 * plan->tree->work_us + 120 * SIM_SECOND;

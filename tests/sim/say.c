@@ -69,12 +69,12 @@ add_list (GString *out, const Message *m, MessageShape shape)
 {
   gboolean words = shape == SHAPE_MEMBERS || shape == SHAPE_JOINERS || shape == SHAPE_IDS
                    || shape == SHAPE_NUMBERS;
-  guint n = shape == SHAPE_LOANS                              ? m->loans->len
-            : shape == SHAPE_ROWS                             ? m->rows->len
+  guint n = shape == SHAPE_LOANS                               ? m->loans->len
+            : shape == SHAPE_ROWS                              ? m->rows->len
             : shape == SHAPE_MEMBERS || shape == SHAPE_JOINERS ? m->members->len
-            : shape == SHAPE_IDS                              ? m->ids->len
-            : shape == SHAPE_HOLDS                            ? m->holds->len
-                                                              : m->numbers->len;
+            : shape == SHAPE_IDS                               ? m->ids->len
+            : shape == SHAPE_HOLDS                             ? m->holds->len
+                                                               : m->numbers->len;
 
   for (guint i = 0; i < n; i++)
     {
@@ -208,7 +208,7 @@ say_message (GBytes *bytes)
 
   if (!message_decode (bytes, &m, NULL))
     return g_string_free (out, FALSE);
-  if (kind == MESSAGE_CARGO || kind == MESSAGE_HASTE)
+  if (kind == MESSAGE_RELAYED || kind == MESSAGE_RELAYED_URGENT)
     {
       g_autofree char *carried = say_frame (m.value);
       g_string_append_printf (out, " %s%" G_GUINT64_FORMAT " %s", m.flag ? "" : "-", m.number,

@@ -165,7 +165,7 @@ say_hungry (Model *model)
   model->hungry = hungry;
   model->fed = FALSE;
   if (hungry > 0 || !model->config.terse)
-    model_say (model, (ModelEvent){ .kind = NODE_EVENT_HUNGRY, .count = hungry });
+    model_say (model, (ModelEvent){ .kind = NODE_EVENT_IDLE, .count = hungry });
 }
 
 void

@@ -70,7 +70,7 @@ typedef struct
  * as published (NodeStats), the row must be. */
 typedef struct
 {
-  guint32 job, children, office, renewed;
+  guint32 job, children, lease, renewed;
   guint64 mark_us;
 } SimSent;
 
@@ -131,7 +131,7 @@ typedef struct
   guint64 events_before; /* … before main returned or a suspend was asked for */
   guint n_bids;          /* in this life */
   guint64 epochs_begun, epochs_ended; /* that it led, as far as was looked */
-  GPtrArray *lents;      /* answers to LEND that are to be stepped */
+  GPtrArray *lents;                   /* answers to LEND that are to be stepped */
   NodeId lent_to;
   SimSession sessions[SIM_NODES_MAX]; /* with each of the others */
   NodeId leavers[SIM_NODES_MAX]; /* the names under which others have told it that they leave */
@@ -176,15 +176,15 @@ struct Sim
   gboolean left_some;        /* somebody left and could not hand over everything to all */
   gboolean left_early;       /* … while somebody had not heard yet that it was a member */
   gboolean suspended, resuming, founded;
-  gboolean closing;            /* in this life main has returned, or somebody wants it suspended */
-  guint64 closing_us;          /* … then; 0: not yet */
-  guint64 asked_us, office_us; /* somebody began to wait for a round of saving then (0: nobody
+  gboolean closing;           /* in this life main has returned, or somebody wants it suspended */
+  guint64 closing_us;         /* … then; 0: not yet */
+  guint64 asked_us, lease_us; /* somebody began to wait for a round of saving then (0: nobody
                                   does); somebody became coordinator */
-  guint asker;                 /* it waits */
-  guint64 begun_at;            /* this generation stood there when this life began */
-  guint64 suspended_us;        /* somebody wanted it suspended then */
-  guint n_deaths, n_causes;    /* in this life: processes that ended or lost their names without
-                                  leaving; what may bring an election */
+  guint asker;                /* it waits */
+  guint64 begun_at;           /* this generation stood there when this life began */
+  guint64 suspended_us;       /* somebody wanted it suspended then */
+  guint n_deaths, n_causes;   /* in this life: processes that ended or lost their names without
+                                 leaving; what may bring an election */
   guint n_ids;
   NodeId ids[STORE_MEMBERS_MAX]; /* of all members ever */
   gboolean unsaved;              /* this life was ended since nobody could write the checkpoint */
@@ -310,7 +310,7 @@ void check_saved (Sim *sim, const Process *process, const NodeEffect *effect);
 void check_poisoned (Sim *sim);
 /* A job ends this process, which has said so. If it is the last member, whoever lives may hear that
  * the run is over. */
-void check_last_words (Sim *sim, const Process *process);
+void check_crash_report (Sim *sim, const Process *process);
 /* Some time after the last fault all that live know the same members. */
 void check_united (Sim *sim);
 void check_stands_still (Sim *sim);

@@ -46,7 +46,7 @@ swarm_fixed_plan (guint n_jobs, guint n_nodes, gboolean checkpoint, gboolean pha
 }
 
 void
-swarm_office_plan (guint64 seed, guint n_nodes, Plan *plan)
+swarm_lease_plan (guint64 seed, guint n_nodes, Plan *plan)
 {
   TreeShape shape = { .seed = seed, .n = TREE_JOBS_MAX, .cost_max_us = 400000 };
 

@@ -6,7 +6,7 @@
 
 /* These runs take long. */
 #define SPLIT_PERCENT 3
-#define OFFICE_PERCENT 8
+#define LEASE_PERCENT 8
 #define LEAVES_PERCENT 6
 #define POISON_PERCENT 6
 #define SITES_PERCENT 12
@@ -17,9 +17,9 @@
 #define HALF_OPEN_PERCENT 4
 #define IMPATIENT_PERCENT 30
 #define BUDDIES_PERCENT 60
-#define RING_PERCENT 40 /* of these */
-#define THEFT_PERCENT 50 /* of these */
-#define CUT_PERCENT 15   /* of those with a checkpoint and without buddies */
+#define RING_PERCENT 40   /* of these */
+#define THEFT_PERCENT 50  /* of these */
+#define CUT_PERCENT 15    /* of those with a checkpoint and without buddies */
 #define MIRROR_PERCENT 25 /* of those with buddies, as plan mirror has it */
 #define SPARSE_PERCENT 30
 
@@ -137,7 +137,7 @@ draw_split (Rng *rng, Plan *plan)
 
 /* Jobs as long as commits: coordinators are elected, slow, struck and two at a time. */
 static void
-draw_office (Rng *rng, Plan *plan)
+draw_lease (Rng *rng, Plan *plan)
 {
   static const FaultKind kinds[] = { FAULT_HEAD,  FAULT_HEAD,  FAULT_HEAD,    FAULT_SLOW,
                                      FAULT_SLOW,  FAULT_CRASH, FAULT_PAUSE,   FAULT_PAUSE,
@@ -517,8 +517,8 @@ swarm_plan (guint64 seed, Plan *plan)
   draw_store (&rng, plan);
   if (rng_chance (&rng, SPLIT_PERCENT))
     draw_split (&rng, plan);
-  else if (rng_chance (&rng, OFFICE_PERCENT))
-    draw_office (&rng, plan);
+  else if (rng_chance (&rng, LEASE_PERCENT))
+    draw_lease (&rng, plan);
   else
     {
       plan->tree = draw_tree (&rng, plan->delay_us);

@@ -14,7 +14,7 @@ void swarm_fixed_plan (guint n_jobs, guint n_nodes, gboolean checkpoint, gboolea
                        guint aborts, Plan *plan);
 /* No faults; many nodes, of which one, drawn by the seed, has a path to the checkpoint that is
  * twenty times as fast (plan->fast). */
-void swarm_office_plan (guint64 seed, guint n_nodes, Plan *plan);
+void swarm_lease_plan (guint64 seed, guint n_nodes, Plan *plan);
 /* Three sites of `per_site` nodes: only the first is reached by both others, and, `one_way`, the
  * second by the third; else (`open`) by all. Nothing goes wrong. */
 void swarm_sites_plan (guint64 seed, guint per_site, gboolean one_way, gboolean open, Plan *plan);

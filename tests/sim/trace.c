@@ -11,15 +11,16 @@
 #include <string.h>
 
 static const char *const event_names[]
-    = { "JOIN",      "LINK_UP",  "LINK_DOWN", "DIAL_FAILED", "MESSAGE",  "TIMER",     "HUNGRY",
-        "LENT",      "DONE",     "UNRUN",     "ADOPT",       "WANT",     "ABORTED",   "COVERED",
-        "UNMATCHED", "ROWS",     "SHARED",    "SERVED",      "WORK",     "HALTED",    "LAST_WORDS",
-        "IMPROVED",  "CONSTANT", "ROOT",      "FINISH",      "RESTORED", "OPENED",    "PUBLISHED",
-        "BID",       "SUSPEND",  "CANCEL",    "LEAVE",       "SAVE",     "CHECKPOINT" };
+    = { "JOIN",    "LINK_UP",  "LINK_DOWN",    "DIAL_FAILED", "MESSAGE",  "TIMER",
+        "IDLE",    "LENT",     "DONE",         "UNRUN",       "ADOPT",    "WANT",
+        "ABORTED", "COVERED",  "UNMATCHED",    "ROWS",        "SHARED",   "SERVED",
+        "WORK",    "HALTED",   "CRASH_REPORT", "IMPROVED",    "CONSTANT", "ROOT",
+        "FINISH",  "RESTORED", "OPENED",       "PUBLISHED",   "BID",      "SUSPEND",
+        "CANCEL",  "LEAVE",    "SAVE",         "CHECKPOINT" };
 G_STATIC_ASSERT (G_N_ELEMENTS (event_names) == NODE_EVENT_CHECKPOINT + 1);
 
 static const char *const effect_names[]
-    = { "SEND",   "DIAL",   "CLOSE",       "TIMER",    "LEND",  "OWE",        "RUN",   "UNRUN",
+    = { "SEND",   "DIAL",   "CLOSE",       "TIMER",    "LEND",  "REQUEST",    "RUN",   "UNRUN",
         "PUT",    "BACK",   "KNOWN",       "FORGET",   "SCAN",  "HALT",       "BEST",  "TELL",
         "JOINED", "MASTER", "DEPOSED",     "CONSTANT", "START", "RESULT",     "LEAVE", "REFUSED",
         "STAYED", "END",    "COORDINATOR", "RETIRE",   "BID",   "ANSWER",     "SAVE",  "SALVAGE",

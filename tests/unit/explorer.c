@@ -17,8 +17,8 @@
 #define STACK_BYTES (256 * 1024)
 #define STATES_BITS 23 /* places in the set of states */
 #define LOCKS_MAX 12
-#define ALONE_MAX 300   /* steps of one in a row while the other could go on, too */
-#define STEPS_MAX 20000 /* of one thread in one run: more is without end */
+#define QUARANTINE_MAX 300 /* steps of one in a row while the other could go on, too */
+#define STEPS_MAX 20000    /* of one thread in one run: more is without end */
 
 typedef struct
 {
@@ -148,7 +148,7 @@ decide (void)
     return -1;
   if (!can_run (OWNER) || !can_run (THIEF))
     return can_run (OWNER) ? OWNER : can_run (THIEF) ? THIEF : -1;
-  if (running >= 0 && threads[running].steps > threads[running].met_at + ALONE_MAX)
+  if (running >= 0 && threads[running].steps > threads[running].met_at + QUARANTINE_MAX)
     return 1 - running;
   if (depth == choices->len)
     {

@@ -144,7 +144,7 @@ carry_send (World *world, guint who, const NodeEffect *effect)
   world->peer[who].pings += message.kind == MESSAGE_PING;
   world->peer[who].steals += message.kind == MESSAGE_STEAL;
   world->peer[who].replies += message.kind == MESSAGE_JOBS;
-  world->said_no += message.kind == MESSAGE_UNROUTE;
+  world->said_no += message.kind == MESSAGE_RELAY_END;
   if (g_array_index (world->wires, Wire, effect->link - 1).up
       && !g_array_index (world->wires, Wire, effect->link - 1).mute)
     post (world, (Post){ .to = other_end (world, effect->link, who),
@@ -240,7 +240,7 @@ carry (World *world, guint who, const NodeEffect *effect)
         g_string_append_printf (peer->log, "BECAUSE %s\n", effect->text);
       break;
     default:
-      peer->owes += effect->kind == NODE_EFFECT_OWE;
+      peer->owes += effect->kind == NODE_EFFECT_REQUEST;
       break;
     }
 }
@@ -476,9 +476,9 @@ start (World *world)
 void
 hunger (World *world, guint who)
 {
-  tell (world, who, &(NodeEvent){ .kind = NODE_EVENT_HUNGRY, .count = 1 });
+  tell (world, who, &(NodeEvent){ .kind = NODE_EVENT_IDLE, .count = 1 });
   pass (world, 2000000);
-  tell (world, who, &(NodeEvent){ .kind = NODE_EVENT_HUNGRY, .count = 0 });
+  tell (world, who, &(NodeEvent){ .kind = NODE_EVENT_IDLE, .count = 0 });
 }
 
 guint64

@@ -58,20 +58,20 @@ typedef struct World
   GQueue *posts;
   Stems *stems;
   gboolean checkpoint, buddies, ring, theft, mirror, cut; /* of the nodes that are added next */
-  guint64 heartbeat_us, silence_us; /* 0: as usual */
-  guint dense;                      /* the same */
-  gboolean wall;                    /* n0 and n2 cannot dial each other; whoever is dead refuses */
-  gboolean swallows;                /* dials of n0 are not answered */
-  gboolean one_way;                 /* dials by n1 are refused on their way */
-  guint parted;                     /* those from this one on and those before it do not hear each
-                                       other; 0: all do */
-  gboolean bridged;                 /* … but for the last before it and this one */
-  guint n_dials;                    /* so far */
-  gsize largest;                    /* bytes of the largest message that was sent */
-  gsize lates;                      /* a message of so many bytes makes the last node late */
-  MessageKind lates_kind;           /* … and so does one of this kind; MESSAGE_NO_KIND: none */
-  guint said_no, n_closed;          /* UNROUTE messages sent, links closed */
-  const char *build;                /* of the nodes that are added next */
+  guint64 heartbeat_us, silence_us;                       /* 0: as usual */
+  guint dense;                                            /* the same */
+  gboolean wall;           /* n0 and n2 cannot dial each other; whoever is dead refuses */
+  gboolean swallows;       /* dials of n0 are not answered */
+  gboolean one_way;        /* dials by n1 are refused on their way */
+  guint parted;            /* those from this one on and those before it do not hear each
+                              other; 0: all do */
+  gboolean bridged;        /* … but for the last before it and this one */
+  guint n_dials;           /* so far */
+  gsize largest;           /* bytes of the largest message that was sent */
+  gsize lates;             /* a message of so many bytes makes the last node late */
+  MessageKind lates_kind;  /* … and so does one of this kind; MESSAGE_NO_KIND: none */
+  guint said_no, n_closed; /* RELAY END messages sent, links closed */
+  const char *build;       /* of the nodes that are added next */
   gboolean closed, invites, kept;
   /* (nullable): sees each effect before it is carried out */
   void (*watch) (struct World *world, guint who, const NodeEffect *effect);

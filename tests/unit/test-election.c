@@ -47,7 +47,7 @@ test_a_tie_goes_to_the_favourite_then_to_the_eldest (void)
   g_assert_true (node_id_equal (&winner, &eldest));
 }
 
-/* A disk's own whims do not move the office; a place that is far does. */
+/* A disk's own whims do not move the lease; a place that is far does. */
 static void
 test_the_favourite_stays_unless_another_is_clearly_faster (void)
 {

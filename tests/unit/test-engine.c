@@ -148,7 +148,7 @@ test_few_long_jobs_are_enough_for_all_who_wait (void)
   Loan loans[3] = { 0 };
 
   engine_test_gate (1);
-  engine_owe (rig->engine, G_N_ELEMENTS (loans));
+  engine_request_work (rig->engine, G_N_ELEMENTS (loans));
   rig_start (rig, JOB_PHASES, &args);
   wait_for_event (rig, ENGINE_SHARED);
   while (!engine_test_gate_reached ())
@@ -176,12 +176,12 @@ test_who_is_owed_work_hears_of_it (void)
 
   engine_test_gate (0);
   g_assert_false (engine_lend (rig->engine, &loan));
-  engine_owe (rig->engine, 1);
+  engine_request_work (rig->engine, 1);
   rig_start (rig, JOB_PHASES, &args);
   wait_for_event (rig, ENGINE_SHARED);
   g_assert_true (engine_lend (rig->engine, &loan));
   g_assert_true (engine_back (rig->engine, loan.loan));
-  engine_owe (rig->engine, 1); /* what came back lies there: this one hears at once */
+  engine_request_work (rig->engine, 1); /* what came back lies there: this one hears at once */
   wait_for_event (rig, ENGINE_SHARED);
   engine_test_gate (-1);
   wait_for_event (rig, ENGINE_DONE);
@@ -208,7 +208,7 @@ lend_all (Rig *rig, Loan *loans)
   guint n = 1;
 
   engine_test_gate (0);
-  engine_owe (rig->engine, 1);
+  engine_request_work (rig->engine, 1);
   rig_start (rig, JOB_PHASES, &args);
   wait_for_event (rig, ENGINE_SHARED);
   g_assert_true (engine_lend (rig->engine, &loans[0]));

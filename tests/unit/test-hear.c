@@ -102,7 +102,7 @@ test_members_keep_to_their_parts (void)
         gboolean listener = message_to ((MessageKind)kind) != MESSAGE_TO_ALL;
         g_auto (AnyMessage) any;
         any_message_init (&any, (MessageKind)kind, rand);
-        any.message.count = i % 3; /* of the office, or of a request */
+        any.message.count = i % 3; /* of the lease, or of a request */
         g_clear_pointer (&any.message.shares, g_ptr_array_unref);
         for (guint k = 0; any.message.rows != NULL && k < any.message.rows->len; k++)
           g_clear_pointer (&((Row *)any.message.rows->pdata[k])->shares, g_ptr_array_unref);

@@ -274,7 +274,7 @@ theft_begun (void)
 
   start (world);
   (void)offer (world, 0, "/3");
-  step (world, 2, &(NodeEvent){ .kind = NODE_EVENT_HUNGRY, .count = 1 });
+  step (world, 2, &(NodeEvent){ .kind = NODE_EVENT_IDLE, .count = 1 });
   return g_steal_pointer (&world);
 }
 

@@ -95,7 +95,7 @@ test_is_not_asked (void)
   for (guint i = 0; i < 20; i++)
     {
       g_autoptr (GArray) effects
-          = step_alone (world, 1, &(NodeEvent){ .kind = NODE_EVENT_HUNGRY, .count = 1 });
+          = step_alone (world, 1, &(NodeEvent){ .kind = NODE_EVENT_IDLE, .count = 1 });
       g_assert_cmpuint (count_sent (world, effects, 1, 2, MESSAGE_STEAL), ==, 0);
       n_asked += count_sent (world, effects, 1, 0, MESSAGE_STEAL);
       g_autoptr (GArray) offered = hear (world, 1, 2, &(Message){ .kind = MESSAGE_MORE });
@@ -245,7 +245,7 @@ test_largest_first (void)
 
 /* A coordinator that leaves is none any more. */
 static void
-test_gives_its_office_up (void)
+test_gives_its_lease_up (void)
 {
   g_autoptr (World) world = world_new (1, TRUE);
 
@@ -406,7 +406,7 @@ main (int argc, char **argv)
   g_test_add_func ("/leave/a-leaver-has-another-heir", test_has_another_heir);
   g_test_add_func ("/leave/a-leaver-waits-for-its-heir", test_waits_for_its_heir);
   g_test_add_func ("/leave/the-largest-are-handed-over-first", test_largest_first);
-  g_test_add_func ("/leave/a-leaver-gives-its-office-up", test_gives_its_office_up);
+  g_test_add_func ("/leave/a-leaver-gives-its-lease-up", test_gives_its_lease_up);
   g_test_add_func ("/leave/a-leaver-waits-for-its-lenders", test_waits_for_its_lenders);
   g_test_add_func ("/leave/a-suspend-does-not-wait-for-who-never-was",
                    test_a_suspend_does_not_wait_for_who_never_was);

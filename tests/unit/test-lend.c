@@ -6,7 +6,7 @@
 static void
 be_hungry (World *world, guint who, guint count)
 {
-  tell (world, who, &(NodeEvent){ .kind = NODE_EVENT_HUNGRY, .count = count });
+  tell (world, who, &(NodeEvent){ .kind = NODE_EVENT_IDLE, .count = count });
 }
 
 /* n1 wants three jobs; n0 has so many. */
@@ -203,7 +203,7 @@ test_a_refusal_may_say_who_has_it (void)
   NodeId first = node_self (world->peer[0].node);
 
   start (world);
-  tell (world, 3, &(NodeEvent){ .kind = NODE_EVENT_HUNGRY, .count = 1 });
+  tell (world, 3, &(NodeEvent){ .kind = NODE_EVENT_IDLE, .count = 1 });
   pass (world, 10 * G_USEC_PER_SEC);
   (void)offer (world, 0, "/0");
   deliver (world, link_of (world, 3), 3, &(Message){ .kind = MESSAGE_NONE, .id = first });
@@ -217,7 +217,7 @@ test_it_goes_back_if_the_thief_is_gone_too (void)
   g_autoptr (World) world = not_begun ();
 
   world->peer[1].slow = TRUE;
-  tell (world, 2, &(NodeEvent){ .kind = NODE_EVENT_HUNGRY, .count = 1 });
+  tell (world, 2, &(NodeEvent){ .kind = NODE_EVENT_IDLE, .count = 1 });
   pass (world, 2000000);
   die (world, 2);
   pass (world, 2000000);

@@ -16,7 +16,7 @@ watch (World *world, guint who, const NodeEffect *effect)
     return;
   MessageKind kind = kind_sent (effect);
   n_acks += kind == MESSAGE_ACK;
-  n_vain += kind == MESSAGE_VAIN;
+  n_vain += kind == MESSAGE_CANCELLED;
   n_tells += effect->kind == NODE_EFFECT_TELL;
   if (effect->kind != NODE_EFFECT_PUT)
     return;

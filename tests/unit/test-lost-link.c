@@ -330,10 +330,10 @@ all_know_3 (World *world)
 }
 
 static void
-last_words_2 (World *world)
+crash_report_2 (World *world)
 {
   tell (world, 2,
-        &(NodeEvent){ .kind = NODE_EVENT_LAST_WORDS, .path = "/0", .text = "a job (1): abort" });
+        &(NodeEvent){ .kind = NODE_EVENT_CRASH_REPORT, .path = "/0", .text = "a job (1): abort" });
   die (world, 2);
   pump (world);
 }
@@ -344,7 +344,7 @@ two_words (World *world)
   for (guint i = 4; i > 2; i--)
     {
       tell (world, i,
-            &(NodeEvent){ .kind = NODE_EVENT_LAST_WORDS, .path = "/0", .text = "a job: abort" });
+            &(NodeEvent){ .kind = NODE_EVENT_CRASH_REPORT, .path = "/0", .text = "a job: abort" });
       die (world, i);
       pass (world, 1000);
     }
@@ -375,7 +375,7 @@ static const Case cases[] = {
   { "the place of the checkpoint", 2, NULL, get_store, has_store },
   { "a wish to leave", 3, NULL, leave_1, is_gone },
   { "who joins", 2, NULL, join_3, all_know_3 },
-  { "last words", 5, two_words, last_words_2, ends_by_them },
+  { "crash reports", 5, two_words, crash_report_2, ends_by_them },
 };
 
 /* ---- */

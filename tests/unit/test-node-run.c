@@ -6,7 +6,7 @@
 #include <string.h>
 
 static void
-test_alone_it_founds_runs_and_ends (void)
+test_quarantine_it_founds_runs_and_ends (void)
 {
   g_autoptr (World) world = world_new (1, FALSE);
 
@@ -196,7 +196,7 @@ test_idleness_is_cheap (void)
 {
   g_autoptr (World) world = world_new (2, FALSE);
   start (world);
-  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_HUNGRY, .count = 2 });
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_IDLE, .count = 2 });
 
   pass (world, 20000000);
 
@@ -503,7 +503,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
 #define TEST(name, function) g_test_add_func ("/node-run/" name, function)
-  TEST ("alone-it-founds-runs-and-ends", test_alone_it_founds_runs_and_ends);
+  TEST ("alone-it-founds-runs-and-ends", test_quarantine_it_founds_runs_and_ends);
   TEST ("the-next-eldest-takes-over-when-all-elders-die-at-once",
         test_the_next_eldest_takes_over_when_all_elders_die_at_once);
   TEST ("a-joiner-finds-the-new-master", test_a_joiner_finds_the_new_master);

@@ -68,7 +68,7 @@ test_a_job_lost_with_its_link_comes_by_the_next (void)
   g_autoptr (World) world = world_new (2, FALSE);
   start (world);
   (void)offer (world, 0, "/0");
-  step (world, 1, &(NodeEvent){ .kind = NODE_EVENT_HUNGRY, .count = 1 });
+  step (world, 1, &(NodeEvent){ .kind = NODE_EVENT_IDLE, .count = 1 });
   Post *request = g_queue_pop_head (world->posts);
   step (world, 0,
         &(NodeEvent){ .kind = NODE_EVENT_MESSAGE, .link = request->link, .bytes = request->bytes });
@@ -342,9 +342,9 @@ test_a_refused_thief_is_told (void)
 {
   g_autoptr (World) world = world_new (2, FALSE);
   start (world);
-  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_HUNGRY, .count = 1 });
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_IDLE, .count = 1 });
   pass (world, 20000000); /* it has backed off by now */
-  g_assert_true (said (world, 0, "OWE"));
+  g_assert_true (said (world, 0, "REQUEST"));
   g_assert_cmpuint (g_hash_table_size (world->peer[1].running), ==, 0);
 
   (void)offer (world, 0, "/0");
@@ -360,7 +360,7 @@ test_an_idle_engine_is_not_asked_again (void)
   g_autoptr (World) world = world_new (3, FALSE);
   start (world);
   for (guint i = 1; i < 3; i++)
-    tell (world, i, &(NodeEvent){ .kind = NODE_EVENT_HUNGRY, .count = 1 });
+    tell (world, i, &(NodeEvent){ .kind = NODE_EVENT_IDLE, .count = 1 });
   pass (world, 60 * G_USEC_PER_SEC); /* they have refused each other, and ask every 3 s at most */
 
   g_assert_cmpuint (world->peer[1].owes, <, 60);
@@ -376,14 +376,14 @@ finish_many (World *world, guint from, guint to, guint64 us)
       g_autofree char *path = g_strdup_printf ("/%u", i);
       (void)offer (world, from, path);
     }
-  tell (world, to, &(NodeEvent){ .kind = NODE_EVENT_HUNGRY, .count = 1 });
+  tell (world, to, &(NodeEvent){ .kind = NODE_EVENT_IDLE, .count = 1 });
   for (guint i = 0; i < 200; i++)
     {
       g_autofree char *path = g_strdup_printf ("/%u", i);
       world->now_us += us;
       finish (world, to, path);
       if (g_hash_table_size (world->peer[to].running) == (to == 0) && i < 199) /* n0 has the root */
-        tell (world, to, &(NodeEvent){ .kind = NODE_EVENT_HUNGRY, .count = 1 });
+        tell (world, to, &(NodeEvent){ .kind = NODE_EVENT_IDLE, .count = 1 });
     }
 }
 
@@ -416,7 +416,7 @@ test_who_fetched_what_another_wants_asks_for_less (void)
 
   forget_log (world);
   has_not_begun (world, 1, "/200");
-  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_HUNGRY, .count = 1 });
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_IDLE, .count = 1 });
   pass (world, 1000);
   g_autofree char *back = g_strdup_printf ("BACK %d", (int)mine);
   g_assert_true (said (world, 0, back));
@@ -438,7 +438,7 @@ test_long_jobs_come_one_by_one (void)
 
   for (guint i = 0; i < G_N_ELEMENTS (paths); i++)
     {
-      tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_HUNGRY, .count = 1 });
+      tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_IDLE, .count = 1 });
       g_assert_cmpuint (g_hash_table_size (world->peer[1].running), ==, 1);
       pass (world, 1000000);
       finish (world, 1, paths[i]);

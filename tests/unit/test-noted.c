@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Rows of the ledger: a node keeps an event until the present coordinator says, in its present
- * office, that exactly this event is published. */
+ * lease, that exactly this event is published. */
 #include "node-world.h"
 
 #include <string.h>
@@ -127,23 +127,23 @@ test_events_in_a_row_count_when_all_are_published (void)
 }
 
 static void
-test_only_the_coordinator_in_its_office_notes (void)
+test_only_the_coordinator_in_its_lease_notes (void)
 {
   g_autoptr (World) world = world_at_rest (3);
   const Node *node = world->peer[1].node;
-  guint32 office = stats_of (world, 1).office;
+  guint32 lease = stats_of (world, 1).lease;
   guint64 right = link_between (world, 0, 1), wrong = link_between (world, 1, 2);
-  Message note = { .kind = MESSAGE_NOTED, .number = node->events.number + 3, .count = office };
+  Message note = { .kind = MESSAGE_NOTED, .number = node->events.number + 3, .count = lease };
 
   for (guint i = 0; i < 3; i++)
     happen (world, 1, "/1");
   deliver (world, wrong, 1, &note);
   g_assert_cmpuint (n_kept (world, 1), ==, 3);
-  for (note.count = 0; note.count < office + 3; note.count++)
-    if (note.count != office)
+  for (note.count = 0; note.count < lease + 3; note.count++)
+    if (note.count != lease)
       deliver (world, right, 1, &note);
   g_assert_cmpuint (n_kept (world, 1), ==, 3);
-  note.count = office;
+  note.count = lease;
   for (guint n = 3; n <= 6; n++)
     {
       note.number = node->events.number + n - 6;
@@ -159,7 +159,7 @@ test_what_all_see_is_noted_by_the_roster (void)
 {
   g_autoptr (World) world = world_at_rest (2);
   Node *node = world->peer[1].node;
-  Message note = { .kind = MESSAGE_NOTED, .count = stats_of (world, 1).office };
+  Message note = { .kind = MESSAGE_NOTED, .count = stats_of (world, 1).lease };
   guint64 link = link_between (world, 0, 1);
 
   add_peer (world, FALSE);
@@ -208,17 +208,17 @@ test_what_is_kept_is_told_once_over_all_links (void)
   g_assert_nonnull (strstr (noted->str, " /2 @"));
   g_assert_null (strstr (noted->str, " /1 @"));
   g_assert_cmpuint (n_kept (world, 1), ==, 2);
-  g_assert_cmpuint (member->told_events, ==, stats_of (world, 0).office);
+  g_assert_cmpuint (member->told_events, ==, stats_of (world, 0).lease);
   publish (world, 0, ALL, FALSE);
   g_assert_cmpuint (n_kept (world, 1), ==, 0);
 }
 
-/* An event that was said in another office is said again in this one. */
+/* An event that was said in another lease is said again in this one. */
 static void
-test_an_event_of_another_office_is_not_taken (void)
+test_an_event_of_another_lease_is_not_taken (void)
 {
   g_autoptr (World) world = world_at_rest (3);
-  guint32 office = stats_of (world, 0).office;
+  guint32 lease = stats_of (world, 0).lease;
   guint64 link = link_between (world, 0, 1);
   Message event = { .kind = MESSAGE_EVENT,
                     .text = "requeued",
@@ -228,10 +228,10 @@ test_an_event_of_another_office_is_not_taken (void)
                     .number = 9,
                     .version = 7 };
 
-  for (event.count = office - 1; event.count <= office + 1; event.count += 2)
+  for (event.count = lease - 1; event.count <= lease + 1; event.count += 2)
     deliver (world, link, 0, &event);
   g_assert_cmpstr (noted->str, ==, "");
-  event.count = office;
+  event.count = lease;
   deliver (world, link, 0, &event);
   g_autofree char *line
       = g_strdup_printf ("requeued /5 @%" G_GUINT64_FORMAT "\n", world->now_us - 7);
@@ -251,7 +251,7 @@ test_who_is_here_has_not_left (void)
                     .path = "",
                     .host = "it is gone",
                     .number = 1,
-                    .count = stats_of (world, 0).office };
+                    .count = stats_of (world, 0).lease };
 
   deliver (world, link, 0, &event);
   g_assert_cmpstr (noted->str, ==, "");
@@ -306,19 +306,19 @@ test_the_last_publication_waits_for_all_events (void)
   for (guint turn = 0; turn < 3; turn++)
     {
       g_autoptr (World) world = world_that_ends ();
-      guint32 office = stats_of (world, 1).office;
+      guint32 lease = stats_of (world, 1).lease;
       guint64 link = link_between (world, 1, 2);
       Message reported = { .kind = MESSAGE_REPORTED };
 
       g_assert_true (said (world, 1, "ANSWER"));
-      for (guint other = office - 1; other <= office + 1; other += 2)
+      for (guint other = lease - 1; other <= lease + 1; other += 2)
         {
           reported.number = other;
           deliver (world, link, 1, &reported);
         }
       pass (world, EVENTS_PATIENCE_US / 2);
       g_assert_false (said (world, 1, "FINAL"));
-      reported.number = office;
+      reported.number = lease;
       if (turn == 0)
         deliver (world, link, 1, &reported);
       else if (turn == 1)
@@ -367,7 +367,7 @@ static void
 test_the_end_asks_again_when_another_one_leaves (void)
 {
   g_autoptr (World) world = world_at_rest (5);
-  Message reported = { .kind = MESSAGE_REPORTED, .number = stats_of (world, 0).office };
+  Message reported = { .kind = MESSAGE_REPORTED, .number = stats_of (world, 0).lease };
 
   die (world, 1);
   pass (world, G_USEC_PER_SEC);
@@ -463,10 +463,10 @@ main (int argc, char **argv)
   TEST ("an-event-is-kept-until-it-is-published", test_an_event_is_kept_until_it_is_published);
   TEST ("events-in-a-row-count-when-all-are-published",
         test_events_in_a_row_count_when_all_are_published);
-  TEST ("only-the-coordinator-in-its-office-notes", test_only_the_coordinator_in_its_office_notes);
+  TEST ("only-the-coordinator-in-its-lease-notes", test_only_the_coordinator_in_its_lease_notes);
   TEST ("what-all-see-is-noted-by-the-roster", test_what_all_see_is_noted_by_the_roster);
   TEST ("what-is-kept-is-told-once-over-all-links", test_what_is_kept_is_told_once_over_all_links);
-  TEST ("an-event-of-another-office-is-not-taken", test_an_event_of_another_office_is_not_taken);
+  TEST ("an-event-of-another-lease-is-not-taken", test_an_event_of_another_lease_is_not_taken);
   TEST ("who-is-here-has-not-left", test_who_is_here_has_not_left);
   TEST ("the-oldest-events-go-first", test_the_oldest_events_go_first);
   TEST ("the-last-publication-waits-for-all-events",

@@ -6,10 +6,10 @@
 #include "record.h"
 #include "satin.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 static gint refuses, opened; /* atomic */
 
@@ -73,8 +73,7 @@ SATIN_JOB (gatherer, Many, (int32_t, n))
   return many;
 }
 
-static const SatinJob *const jobs[]
-    = { &pair_job, &leaf_job, &writer_job, &gatherer_job, NULL };
+static const SatinJob *const jobs[] = { &pair_job, &leaf_job, &writer_job, &gatherer_job, NULL };
 
 static EngineEventKind
 next_of (Rig *rig, guint64 held)
@@ -114,7 +113,7 @@ test_a_refused_thread_is_tried_again (void)
   Loan lent = { 0 };
 
   /* The only worker's job waits for a child that is lent: so another job takes another stack. */
-  engine_owe (rig->engine, 1);
+  engine_request_work (rig->engine, 1);
   rig_start (rig, 0, &(satin_args_pair){ 1 });
   g_assert_cmpint (next_of (rig, 0), ==, ENGINE_SHARED);
   g_assert_true (engine_lend (rig->engine, &lent));

@@ -249,28 +249,28 @@ test_nonsense (void)
   g_autoptr (World) world = walled_world ();
   guint64 link = first_link (world);
   g_autoptr (GBytes) some = large (100);
-  g_autoptr (GBytes) much = large (ROUTE_CARGO_MAX + 1);
+  g_autoptr (GBytes) much = large (ROUTE_RELAYED_MAX + 1);
   NodeId nobody = { 9, 9, 9 }, third = node_self (world->peer[2].node);
 
   world->said_no = world->n_closed = 0;
-  deliver (world, link, 1, &(Message){ .kind = MESSAGE_ROUTE, .number = 900, .id = nobody });
-  deliver (world, link, 1, &(Message){ .kind = MESSAGE_CARGO, .number = 901, .value = some });
+  deliver (world, link, 1, &(Message){ .kind = MESSAGE_RELAY, .number = 900, .id = nobody });
+  deliver (world, link, 1, &(Message){ .kind = MESSAGE_RELAYED, .number = 901, .value = some });
   deliver (world, link, 1,
-           &(Message){ .kind = MESSAGE_HASTE, .number = 1, .flag = TRUE, .value = NULL });
+           &(Message){ .kind = MESSAGE_RELAYED_URGENT, .number = 1, .flag = TRUE, .value = NULL });
   g_assert_cmpuint (world->said_no, >=, 2);
-  deliver (world, link, 1, &(Message){ .kind = MESSAGE_UNROUTE, .number = 8, .flag = TRUE });
+  deliver (world, link, 1, &(Message){ .kind = MESSAGE_RELAY_END, .number = 8, .flag = TRUE });
   g_assert_cmpuint (world->n_closed, ==, 0);
   world->peer[0].late = TRUE; /* it would say that it knows nothing of this */
   deliver (world, link, 1,
-           &(Message){ .kind = MESSAGE_ROUTE, .number = 902, .flag = FALSE, .id = third });
+           &(Message){ .kind = MESSAGE_RELAY, .number = 902, .flag = FALSE, .id = third });
   deliver (world, link, 1,
-           &(Message){ .kind = MESSAGE_ROUTE, .number = 902, .flag = FALSE, .id = third });
+           &(Message){ .kind = MESSAGE_RELAY, .number = 902, .flag = FALSE, .id = third });
   g_assert_cmpuint (world->n_closed, >, 0); /* twice one number */
   world->peer[0].late = FALSE;
   pass (world, 4 * G_USEC_PER_SEC);
   world->n_closed = 0;
   deliver (world, first_link (world), 1,
-           &(Message){ .kind = MESSAGE_CARGO, .number = 3, .value = much });
+           &(Message){ .kind = MESSAGE_RELAYED, .number = 3, .value = much });
   g_assert_cmpuint (world->n_closed, >, 0);
   pass (world, 4 * G_USEC_PER_SEC);
   for (guint i = 0; i < 3; i++)
@@ -300,7 +300,7 @@ test_no_message (void)
   g_assert_nonnull (link);
   guint64 number = link->link, carrier = link->circuit->carrier;
   deliver (world, carrier, 2,
-           &(Message){ .kind = MESSAGE_CARGO,
+           &(Message){ .kind = MESSAGE_RELAYED,
                        .number = link->circuit->number,
                        .flag = !link->circuit->mine,
                        .value = nonsense });

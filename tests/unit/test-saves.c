@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Acknowledgements: something is published, drained, scanned or closed. An acknowledgement
- * counts if the present coordinator says it, in its present office, of this very order. */
+ * counts if the present coordinator says it, in its present lease, of this very order. */
 #include "node-world.h"
 
 #include "satin/protocol/core.h"
@@ -67,21 +67,21 @@ served (World *world, guint who, guint64 scan)
 }
 
 static void
-test_only_the_coordinator_in_its_office_acknowledges (void)
+test_only_the_coordinator_in_its_lease_acknowledges (void)
 {
   g_autoptr (World) world = world_with_checkpoint (3);
-  guint32 office = stats_of (world, 1).office;
+  guint32 lease = stats_of (world, 1).lease;
   guint64 right = link_between (world, 0, 1), wrong = link_between (world, 1, 2);
-  Message saved = { .kind = MESSAGE_SAVED, .number = ROW_US, .count = office };
+  Message saved = { .kind = MESSAGE_SAVED, .number = ROW_US, .count = lease };
 
   send_rows (world, 1, 1);
   deliver (world, wrong, 1, &saved);
   g_assert_cmpuint (at_risk (world, 1), ==, ROW_US);
-  for (saved.count = 0; saved.count < office + 3; saved.count++)
-    if (saved.count != office)
+  for (saved.count = 0; saved.count < lease + 3; saved.count++)
+    if (saved.count != lease)
       deliver (world, right, 1, &saved);
   g_assert_cmpuint (at_risk (world, 1), ==, ROW_US);
-  saved.count = office;
+  saved.count = lease;
   deliver (world, right, 1, &saved);
   g_assert_cmpuint (at_risk (world, 1), ==, 0);
 
@@ -280,10 +280,10 @@ test_only_the_coordinator_says_that_it_has_taken_over (void)
   send_rows (world, 0, 1);
   forget_log (world);
   deliver (world, link_between (world, 0, 2), 0,
-           &(Message){ .kind = MESSAGE_OFFICE,
+           &(Message){ .kind = MESSAGE_LEASE,
                        .id = node_self (world->peer[1].node),
                        .term = { node_term (world->peer[0].node), master },
-                       .count = stats_of (world, 0).office,
+                       .count = stats_of (world, 0).lease,
                        .flag = TRUE });
   pass (world, 2 * G_USEC_PER_SEC);
   g_assert_cmpuint (count_scans (world, 0), ==, 0);
@@ -333,16 +333,16 @@ test_a_round_does_not_wait_for_the_dead (void)
   g_assert_cmpuint (members_of (world, 1), ==, 3);
 }
 
-/* n0, who is deaf from then on, is said to have made `holder` coordinator, so many offices later.
+/* n0, who is deaf from then on, is said to have made `holder` coordinator, so many leases later.
  */
 static void
-say_office (World *world, guint to, guint from, guint holder, guint32 later, gboolean opened)
+say_lease (World *world, guint to, guint from, guint holder, guint32 later, gboolean opened)
 {
   deliver (world, link_between (world, from, to), to,
-           &(Message){ .kind = MESSAGE_OFFICE,
+           &(Message){ .kind = MESSAGE_LEASE,
                        .id = node_self (world->peer[holder].node),
                        .term = { node_term (world->peer[0].node), node_self (world->peer[0].node) },
-                       .count = stats_of (world, to).office + later,
+                       .count = stats_of (world, to).lease + later,
                        .flag = opened });
 }
 
@@ -350,7 +350,7 @@ say_office (World *world, guint to, guint from, guint holder, guint32 later, gbo
  * n1, who has published nothing and is coordinator once more. n2 did not hear of the time between.
  */
 static void
-test_all_goes_again_to_another_office (void)
+test_all_goes_again_to_another_lease (void)
 {
   g_autoptr (World) world = world_with_another ();
   g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
@@ -375,7 +375,7 @@ test_all_goes_again_to_another_office (void)
       g_assert_cmpuint (at_risk (world, 2), ==, 2 * ROW_US); /* once each, of /3/0 and /5 */
       forget_log (world);
       if (turn == 0)
-        say_office (world, 2, 1, 1, 2, TRUE);
+        say_lease (world, 2, 1, 1, 2, TRUE);
     }
   pass (world, 2 * G_USEC_PER_SEC); /* … and once */
   g_assert_false (said (world, 1, "SAVE /4") || said (world, 1, "SAVE /5"));
@@ -393,7 +393,7 @@ count_acknowledged (World *world, guint who, const NodeEffect *effect)
 
 /* n1 got rows, is not coordinator any more, and is again: it has none of them. */
 static void
-test_an_office_acknowledges_only_its_own_rows (void)
+test_an_lease_acknowledges_only_its_own_rows (void)
 {
   for (gint again = 0; again < 2; again++)
     {
@@ -402,7 +402,7 @@ test_an_office_acknowledges_only_its_own_rows (void)
       send_rows (world, 2, 1);
       world->peer[0].deaf = world->peer[2].deaf = TRUE;
       for (guint32 turn = 0; again && turn < 2; turn++)
-        say_office (world, 1, 0, turn, 1, FALSE);
+        say_lease (world, 1, 0, turn, 1, FALSE);
       g_assert_cmpint (said (world, 1, "RETIRE"), ==, again);
       if (again)
         tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_OPENED, .number = 1 });
@@ -415,38 +415,38 @@ test_an_office_acknowledges_only_its_own_rows (void)
     }
 }
 
-static guint32 acknowledged_office;
+static guint32 acknowledged_lease;
 
 static void
-note_office (World *world, guint who, const NodeEffect *effect)
+note_lease (World *world, guint who, const NodeEffect *effect)
 {
   g_auto (Message) message = { 0 };
 
   (void)world;
   if (who == 0 && read_sent (effect, &message) && message.kind == MESSAGE_SAVED
       && message.number == ROW_US)
-    acknowledged_office = message.count;
+    acknowledged_lease = message.count;
 }
 
-/* n1 had sent its rows to an earlier office of n0. They are taken, and what acknowledges them names
- * that office: in the present one n1 has sent all of it again. */
+/* n1 had sent its rows to an earlier lease of n0. They are taken, and what acknowledges them names
+ * that lease: in the present one n1 has sent all of it again. */
 static void
-test_an_acknowledgement_names_the_office_of_its_rows (void)
+test_an_acknowledgement_names_the_lease_of_its_rows (void)
 {
   g_autoptr (World) world = world_with_checkpoint (2);
-  guint32 office = stats_of (world, 0).office;
+  guint32 lease = stats_of (world, 0).lease;
 
-  for (guint32 then = office; then > 0; then--)
+  for (guint32 then = lease; then > 0; then--)
     {
       Message save = { .kind = MESSAGE_SAVE, .number = ROW_US, .count = then - 1 };
       g_autoptr (GPtrArray) none = g_ptr_array_new ();
 
       save.rows = none;
-      acknowledged_office = G_MAXUINT32; /* nothing is */
+      acknowledged_lease = G_MAXUINT32; /* nothing is */
       deliver (world, link_between (world, 0, 1), 0, &save);
-      world->watch = note_office;
+      world->watch = note_lease;
       publish (world, 0, ALL, FALSE);
-      g_assert_cmpuint (acknowledged_office, ==, then - 1);
+      g_assert_cmpuint (acknowledged_lease, ==, then - 1);
     }
 }
 
@@ -464,14 +464,14 @@ static void
 test_a_suspend_waits_until_all_have_sent_all (void)
 {
   g_autoptr (World) world = world_that_closes ();
-  guint32 office = stats_of (world, 0).office;
+  guint32 lease = stats_of (world, 0).lease;
   NodeId last = node_self (world->peer[2].node);
 
   for (guint i = 0; i < 3; i++)
     g_assert_true (said (world, i, "HALT"));
   for (guint i = 0; i < 2; i++)
     tell (world, i, &(NodeEvent){ .kind = NODE_EVENT_HALTED });
-  for (guint32 other = office - 1; other <= office + 1; other += 2)
+  for (guint32 other = lease - 1; other <= lease + 1; other += 2)
     deliver (world, link_between (world, 0, 1), 0,
              &(Message){ .kind = MESSAGE_DRAINED, .id = last, .count = other });
   g_assert_false (said (world, 1, "FINAL"));
@@ -529,10 +529,8 @@ test_why_it_is_not_published (void)
           served (world, i, ALL);
         }
       tell (world, 1,
-            &(NodeEvent){ .kind = NODE_EVENT_PUBLISHED,
-                          .final = TRUE,
-                          .failed = TRUE,
-                          .text = words[s] });
+            &(NodeEvent){
+                .kind = NODE_EVENT_PUBLISHED, .final = TRUE, .failed = TRUE, .text = words[s] });
       for (guint i = 0; i < 3; i++)
         g_assert_cmpuint (world->peer[i].ended, ==, NODE_END_NO_STORE);
       g_assert_true (said (world, 0, because));
@@ -562,8 +560,8 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
 #define TEST(name, function) g_test_add_func ("/saves/" name, function)
-  TEST ("only-the-coordinator-in-its-office-acknowledges",
-        test_only_the_coordinator_in_its_office_acknowledges);
+  TEST ("only-the-coordinator-in-its-lease-acknowledges",
+        test_only_the_coordinator_in_its_lease_acknowledges);
   TEST ("an-order-counts-when-it-is-published", test_an_order_counts_when_it_is_published);
   TEST ("rows-in-many-messages-count-when-all-are-published",
         test_rows_in_many_messages_count_when_all_are_published);
@@ -578,10 +576,10 @@ main (int argc, char **argv)
   TEST ("only-the-coordinator-says-that-it-has-taken-over",
         test_only_the_coordinator_says_that_it_has_taken_over);
   TEST ("a-round-does-not-wait-for-the-dead", test_a_round_does_not_wait_for_the_dead);
-  TEST ("all-goes-again-to-another-office", test_all_goes_again_to_another_office);
-  TEST ("an-office-acknowledges-only-its-own-rows", test_an_office_acknowledges_only_its_own_rows);
-  TEST ("an-acknowledgement-names-the-office-of-its-rows",
-        test_an_acknowledgement_names_the_office_of_its_rows);
+  TEST ("all-goes-again-to-another-lease", test_all_goes_again_to_another_lease);
+  TEST ("an-lease-acknowledges-only-its-own-rows", test_an_lease_acknowledges_only_its_own_rows);
+  TEST ("an-acknowledgement-names-the-lease-of-its-rows",
+        test_an_acknowledgement_names_the_lease_of_its_rows);
   TEST ("a-round-outlives-its-coordinator", test_a_round_outlives_its_coordinator);
   g_test_add_func ("/saves/rows-over-another-link-renew-nothing",
                    test_rows_over_another_link_renew_nothing);

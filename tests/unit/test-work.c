@@ -59,7 +59,7 @@ test_who_had_no_time_to_tell_had_no_more_seats_than_it_has (void)
   start (world);
   for (guint i = 0; i < 3; i++)
     (void)offer (world, 0, ((const char *const[]){ "/0", "/1", "/2" })[i]);
-  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_HUNGRY, .count = 3 });
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_IDLE, .count = 3 });
   g_assert_cmpuint (g_hash_table_size (world->peer[1].running), ==, 3);
   pass (world, 90);
 

@@ -1,36 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See alone.h. */
+/* See quarantine.h. */
 #include "core.h"
 
 typedef struct
 {
   Loan *job;
   guint64 since_us; /* it waits for a place */
-} AloneJob;
+} QuarantineJob;
 
 static void
 job_free (gpointer data)
 {
-  AloneJob *waiting = data;
+  QuarantineJob *waiting = data;
 
   loan_free (waiting->job);
   g_free (waiting);
 }
 
 void
-alone_init (Node *node)
+quarantine_init (Node *node)
 {
-  Alone *alone = &node->alone;
+  Quarantine *quarantine = &node->quarantine;
 
-  alone->jobs = g_ptr_array_new_with_free_func (job_free);
+  quarantine->jobs = g_ptr_array_new_with_free_func (job_free);
 }
 
 void
-alone_done (Node *node)
+quarantine_done (Node *node)
 {
-  Alone *alone = &node->alone;
+  Quarantine *quarantine = &node->quarantine;
 
-  g_ptr_array_unref (alone->jobs);
+  g_ptr_array_unref (quarantine->jobs);
 }
 
 /* Its death would cost the run little. Who does not know yet that it is a member would drop the
@@ -43,7 +43,7 @@ is_place (Node *node, const Member *member)
   return !member->dead && !member->leaving && member->knows_us
          && !node_id_equal (&member->id, &node->self) && member != roster_master (node)
          && member_is_connected (node, &member->id)
-         && !(office_coordinator (node, &coordinator) && node_id_equal (&member->id, &coordinator));
+         && !(lease_coordinator (node, &coordinator) && node_id_equal (&member->id, &coordinator));
 }
 
 /* How many there are; `idle`: that say that they have nothing to do. `place` (nullable, out): the
@@ -67,37 +67,37 @@ count_places (Node *node, gboolean idle, guint wanted, Member **place)
 static gboolean
 was_in_vain (const LoanEntry *entry)
 {
-  return entry->waits_us > 0 && entry->since_us >= entry->waits_us + ALONE_PATIENCE_US;
+  return entry->waits_us > 0 && entry->since_us >= entry->waits_us + QUARANTINE_PATIENCE_US;
 }
 
 gboolean
-alone_takes (Node *node, LoanEntry *entry)
+quarantine_takes (Node *node, LoanEntry *entry)
 {
-  Alone *alone = &node->alone;
+  Quarantine *quarantine = &node->quarantine;
 
   if (entry->job == NULL || was_in_vain (entry)
 #ifdef SATIN_PLANT_ALARMED
-      || poison_count_quiet (node, entry->path) < NODE_LAST_WORDS - 1
+      || poison_count_quiet (node, entry->path) < NODE_CRASH_REPORT - 1
 #else
-      || poison_count_quiet (node, entry->path) < NODE_LAST_WORDS
+      || poison_count_quiet (node, entry->path) < NODE_CRASH_REPORT
 #endif
       || !core_is_member (node) || stop_halts (node) || count_places (node, FALSE, 0, NULL) == 0)
     return FALSE;
-  AloneJob *waiting = g_new0 (AloneJob, 1);
+  QuarantineJob *waiting = g_new0 (QuarantineJob, 1);
   waiting->job = g_steal_pointer (&entry->job);
   waiting->since_us = entry->waits_us > 0 ? entry->waits_us : node->now_us;
-  alone->at_us = entry->waits_us > 0 ? node->now_us + ALONE_TRY_US : node->now_us;
-  g_ptr_array_add (alone->jobs, waiting);
+  quarantine->at_us = entry->waits_us > 0 ? node->now_us + QUARANTINE_TRY_US : node->now_us;
+  g_ptr_array_add (quarantine->jobs, waiting);
   return TRUE;
 }
 
 void
-alone_aborted (Node *node, guint64 loan)
+quarantine_aborted (Node *node, guint64 loan)
 {
-  GPtrArray *jobs = node->alone.jobs;
+  GPtrArray *jobs = node->quarantine.jobs;
 
   for (guint i = jobs->len; i > 0; i--)
-    if (((AloneJob *)jobs->pdata[i - 1])->job->loan == loan)
+    if (((QuarantineJob *)jobs->pdata[i - 1])->job->loan == loan)
       g_ptr_array_remove_index (jobs, i - 1);
 }
 
@@ -115,9 +115,9 @@ comes_back (Node *node, const Loan *job)
 
 /* FALSE: nobody has time for it now. */
 static gboolean
-give (Node *node, AloneJob *waiting)
+give (Node *node, QuarantineJob *waiting)
 {
-  gboolean idle = node->now_us < waiting->since_us + ALONE_PATIENCE_US;
+  gboolean idle = node->now_us < waiting->since_us + QUARANTINE_PATIENCE_US;
   guint n = count_places (node, idle, 0, NULL);
   g_autoptr (GPtrArray) loans = g_ptr_array_new ();
   Member *place = NULL;
@@ -143,26 +143,26 @@ give (Node *node, AloneJob *waiting)
 }
 
 guint64
-alone_due (Node *node)
+quarantine_due (Node *node)
 {
-  return node->alone.jobs->len > 0 ? node->alone.at_us : CORE_NEVER;
+  return node->quarantine.jobs->len > 0 ? node->quarantine.at_us : CORE_NEVER;
 }
 
 void
-alone_tick (Node *node)
+quarantine_tick (Node *node)
 {
-  Alone *alone = &node->alone;
+  Quarantine *quarantine = &node->quarantine;
 
-  if (alone->jobs->len == 0 || node->now_us < alone->at_us)
+  if (quarantine->jobs->len == 0 || node->now_us < quarantine->at_us)
     return;
-  alone->at_us = node->now_us + ALONE_TRY_US;
-  for (guint i = alone->jobs->len; i > 0; i--)
+  quarantine->at_us = node->now_us + QUARANTINE_TRY_US;
+  for (guint i = quarantine->jobs->len; i > 0; i--)
     {
-      AloneJob *waiting = alone->jobs->pdata[i - 1];
+      QuarantineJob *waiting = quarantine->jobs->pdata[i - 1];
       if (comes_back (node, waiting->job))
         core_emit (node, NODE_EFFECT_BACK)->loan = waiting->job->loan;
       else if (!give (node, waiting))
         continue;
-      g_ptr_array_remove_index (alone->jobs, i - 1);
+      g_ptr_array_remove_index (quarantine->jobs, i - 1);
     }
 }

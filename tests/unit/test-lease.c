@@ -210,7 +210,7 @@ test_a_coordinator_has_to_find_what_it_bid_for (void)
     }
 }
 
-/* A joiner may have to make a bid: with the office it hears what was published. */
+/* A joiner may have to make a bid: with the lease it hears what was published. */
 static void
 test_a_joiner_hears_what_was_published (void)
 {
@@ -220,28 +220,28 @@ test_a_joiner_hears_what_was_published (void)
   add_peer (world, FALSE);
   pass (world, G_USEC_PER_SEC);
   for (guint i = 0; i < 5; i++)
-    g_assert_cmpuint (world->peer[i].node->office.generation, ==, 5);
+    g_assert_cmpuint (world->peer[i].node->lease.generation, ==, 5);
 }
 
-/* An office of a later term that the master has not given is of the other side of a split. */
+/* An lease of a later term that the master has not given is of the other side of a split. */
 static void
 test_a_master_obeys_nobody (void)
 {
   g_autoptr (World) world = world_new (3, TRUE);
   guint32 term = node_term (world->peer[0].node);
-  Message office = { .kind = MESSAGE_OFFICE, .id = node_self (world->peer[1].node) };
+  Message lease = { .kind = MESSAGE_LEASE, .id = node_self (world->peer[1].node) };
 
   tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
-  office.term = (Term){ term + 1, node_self (world->peer[1].node) };
-  office.count = stats_of (world, 0).office + 7;
+  lease.term = (Term){ term + 1, node_self (world->peer[1].node) };
+  lease.count = stats_of (world, 0).lease + 7;
   forget_log (world);
-  deliver (world, link_between (world, 0, 1), 0, &office);
+  deliver (world, link_between (world, 0, 1), 0, &lease);
   pass (world, G_USEC_PER_SEC);
   g_assert_false (said (world, 0, "RETIRE"));
   for (guint i = 0; i < 3; i++)
     {
       g_assert_cmpuint (node_term (world->peer[i].node), >, term + 1);
-      g_assert_false (node_id_equal (&world->peer[i].node->office.holder, &office.id));
+      g_assert_false (node_id_equal (&world->peer[i].node->lease.holder, &lease.id));
     }
 }
 
@@ -296,20 +296,20 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/office/a-checkpoint-may-come-late", test_a_checkpoint_may_come_late);
-  g_test_add_func ("/office/a-node-that-joins-later-hears-of-it",
+  g_test_add_func ("/lease/a-checkpoint-may-come-late", test_a_checkpoint_may_come_late);
+  g_test_add_func ("/lease/a-node-that-joins-later-hears-of-it",
                    test_a_node_that_joins_later_hears_of_it);
-  g_test_add_func ("/office/the-scribe-is-told-of-all-members",
+  g_test_add_func ("/lease/the-scribe-is-told-of-all-members",
                    test_the_scribe_is_told_of_all_members);
-  g_test_add_func ("/office/a-new-master-waits-for-all-anew", test_a_new_master_waits_for_all_anew);
-  g_test_add_func ("/office/a-new-coordinator-gets-all-anew", test_a_new_coordinator_gets_all_anew);
-  g_test_add_func ("/office/a-coordinator-has-to-find-what-it-bid-for",
+  g_test_add_func ("/lease/a-new-master-waits-for-all-anew", test_a_new_master_waits_for_all_anew);
+  g_test_add_func ("/lease/a-new-coordinator-gets-all-anew", test_a_new_coordinator_gets_all_anew);
+  g_test_add_func ("/lease/a-coordinator-has-to-find-what-it-bid-for",
                    test_a_coordinator_has_to_find_what_it_bid_for);
-  g_test_add_func ("/office/a-joiner-hears-what-was-published",
+  g_test_add_func ("/lease/a-joiner-hears-what-was-published",
                    test_a_joiner_hears_what_was_published);
-  g_test_add_func ("/office/a-master-obeys-nobody", test_a_master_obeys_nobody);
-  g_test_add_func ("/office/the-newest-order-to-close-counts",
+  g_test_add_func ("/lease/a-master-obeys-nobody", test_a_master_obeys_nobody);
+  g_test_add_func ("/lease/the-newest-order-to-close-counts",
                    test_the_newest_order_to_close_counts);
-  g_test_add_func ("/office/orders-to-close-do-not-delay", test_orders_to_close_do_not_delay);
+  g_test_add_func ("/lease/orders-to-close-do-not-delay", test_orders_to_close_do_not_delay);
   return g_test_run ();
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See office.h. Every change of the office, made here or heard, goes through take (). */
+/* See lease.h. Every change of the lease, made here or heard, goes through take (). */
 #include "core.h"
 
 static const char cannot_take_over[] = "it could not take the checkpoint over";
 
 void
-office_done (Node *node)
+lease_done (Node *node)
 {
-  g_free (node->office.place);
+  g_free (node->lease.place);
 }
 
 static gboolean
@@ -17,43 +17,43 @@ is_self (Node *node, const NodeId *id)
 }
 
 static Message
-office_message (Node *node)
+lease_message (Node *node)
 {
-  const Office *office = &node->office;
+  const Lease *lease = &node->lease;
 
-  return (Message){ .kind = MESSAGE_OFFICE,
-                    .id = office->holder,
-                    .term = office->term,
-                    .version = office->generation,
-                    .count = office->number,
-                    .flag = is_self (node, &office->holder) && node->saves.opened };
+  return (Message){ .kind = MESSAGE_LEASE,
+                    .id = lease->holder,
+                    .term = lease->term,
+                    .version = lease->generation,
+                    .count = lease->number,
+                    .flag = is_self (node, &lease->holder) && node->saves.opened };
 }
 
 /* The master may not have heard that the scribe could not take over. */
 static void
 resign_again (Node *node)
 {
-  if (is_self (node, &node->office.holder) && !node->saves.here && !roster_is_master (node))
+  if (is_self (node, &node->lease.holder) && !node->saves.here && !roster_is_master (node))
     elect_ask (node, TRUE, cannot_take_over);
 }
 
 static void
 tell_all (Node *node)
 {
-  Message message = office_message (node);
+  Message message = lease_message (node);
 
   member_send_all (node, &message);
 }
 
 void
-office_greet (Node *node, const NodeId *to)
+lease_greet (Node *node, const NodeId *to)
 {
-  Message message = office_message (node);
+  Message message = lease_message (node);
 
-  if (node->office.place != NULL)
+  if (node->lease.place != NULL)
     (void)member_send (node, to,
-                       &(Message){ .kind = MESSAGE_CHECKPOINT, .text = node->office.place });
-  if (!node->config.checkpoint || node->office.number == 0)
+                       &(Message){ .kind = MESSAGE_CHECKPOINT, .text = node->lease.place });
+  if (!node->config.checkpoint || node->lease.number == 0)
     return;
   (void)member_send (node, to, &message);
   resign_again (node);
@@ -63,8 +63,8 @@ office_greet (Node *node, const NodeId *to)
 static void
 opened (Node *node)
 {
-  node->office.opened = TRUE;
-  node->office.starting = node->office.without = FALSE;
+  node->lease.opened = TRUE;
+  node->lease.starting = node->lease.without = FALSE;
 #ifndef SATIN_PLANT_FRONTIER_NOT_RENEWED
   saves_renew (node);
 #endif
@@ -77,11 +77,11 @@ opened (Node *node)
 static void
 changed (Node *node, const NodeId *before)
 {
-  Office *office = &node->office;
+  Lease *lease = &node->lease;
   const Member *last = roster_find (node, before);
 
-  office->opened = FALSE;
-  if (is_self (node, &office->holder))
+  lease->opened = FALSE;
+  if (is_self (node, &lease->holder))
     {
       if (!node->saves.here)
         saves_promoted (node, last == NULL || last->dead);
@@ -95,17 +95,17 @@ changed (Node *node, const NodeId *before)
   stop_coordinator_is_new (node);
 }
 
-/* This office holds from now on. */
+/* This lease holds from now on. */
 static void
 take (Node *node, const Term *term, guint32 number, const NodeId *holder)
 {
-  Office *office = &node->office;
-  NodeId before = office->holder;
-  gboolean same = number == office->number && node_id_equal (holder, &before);
+  Lease *lease = &node->lease;
+  NodeId before = lease->holder;
+  gboolean same = number == lease->number && node_id_equal (holder, &before);
 
-  office->term = *term;
-  office->number = number;
-  office->holder = *holder;
+  lease->term = *term;
+  lease->number = number;
+  lease->holder = *holder;
   if (!same)
     {
       contacts_refresh (node);
@@ -113,40 +113,40 @@ take (Node *node, const Term *term, guint32 number, const NodeId *holder)
     }
 }
 
-/* The master gives the office. */
+/* The master gives the lease. */
 void
-office_give (Node *node, const NodeId *holder)
+lease_give (Node *node, const NodeId *holder)
 {
-  Office *office = &node->office;
+  Lease *lease = &node->lease;
   Term term = node->roster.term;
   NodeId id = *holder;
 
   if (!node_id_is_none (&id))
     core_log (node, "node %u.%u is coordinator, term %u", id.term, id.number, term.number);
-  take (node, &term, office->number + 1, &id);
+  take (node, &term, lease->number + 1, &id);
   tell_all (node);
 }
 
 static int
-compare_office (const Office *office, const Message *m)
+compare_lease (const Lease *lease, const Message *m)
 {
-  int order = term_compare (&m->term, &office->term);
+  int order = term_compare (&m->term, &lease->term);
 
   if (order != 0)
     return order;
-  return m->count < office->number ? -1 : m->count > office->number;
+  return m->count < lease->number ? -1 : m->count > lease->number;
 }
 
 void
-office_on_message (Node *node, const NodeId *from, const Message *m)
+lease_on_message (Node *node, const NodeId *from, const Message *m)
 {
-  Office *office = &node->office;
-  int order = compare_office (office, m);
+  Lease *lease = &node->lease;
+  int order = compare_lease (lease, m);
 
   if (!node->config.checkpoint)
     return;
-  office_saw_generation (node, m->version);
-#ifdef SATIN_PLANT_OLD_OFFICE_OBEYED
+  lease_saw_generation (node, m->version);
+#ifdef SATIN_PLANT_OLD_LEASE_OBEYED
   order = order < 0 ? 1 : order;
 #endif
   if (order > 0 && roster_is_master (node))
@@ -157,97 +157,97 @@ office_on_message (Node *node, const NodeId *from, const Message *m)
     }
   if (order < 0)
     {
-      office_greet (node, from);
+      lease_greet (node, from);
       return;
     }
   if (order > 0)
     {
       take (node, &m->term, m->count, &m->id);
-      if (is_self (node, &office->holder) && node->saves.opened)
+      if (is_self (node, &lease->holder) && node->saves.opened)
         tell_all (node); /* a new master has not heard it */
       resign_again (node);
     }
-  if (m->flag && !office->opened && member_is_connected (node, from)
-      && node_id_equal (from, &office->holder))
+  if (m->flag && !lease->opened && member_is_connected (node, from)
+      && node_id_equal (from, &lease->holder))
     opened (node);
 }
 
 gboolean
-office_is_vacant (Node *node)
+lease_is_vacant (Node *node)
 {
   NodeId holder;
 
-  return !office_coordinator (node, &holder);
+  return !lease_coordinator (node, &holder);
 }
 
 guint64
-office_required (Node *node)
+lease_required (Node *node)
 {
-  const Office *office = &node->office;
+  const Lease *lease = &node->lease;
 
 #ifdef SATIN_PLANT_PLACE_NOT_PROVED
   return 0;
 #endif
   guint64 found = node->elect.found;
-  return found > 0 ? MIN (found, office->generation) : office->generation;
+  return found > 0 ? MIN (found, lease->generation) : lease->generation;
 }
 
 void
-office_promoted (Node *node)
+lease_promoted (Node *node)
 {
-  Office *office = &node->office;
+  Lease *lease = &node->lease;
   NodeId holder;
 
   if (!node->config.checkpoint)
     return;
   elect_deposed (node); /* one that was begun before counts no more */
   /* One that could not take over had only begun to say so. */
-  if (office_coordinator (node, &holder) && (!is_self (node, &holder) || node->saves.here))
+  if (lease_coordinator (node, &holder) && (!is_self (node, &holder) || node->saves.here))
     {
-      take (node, &node->roster.term, office->number, &holder);
+      take (node, &node->roster.term, lease->number, &holder);
       tell_all (node);
       return;
     }
-  office_give (node, &node->self);
+  lease_give (node, &node->self);
   elect_promoted (node);
 }
 
 void
-office_set_place (Node *node, const char *place)
+lease_set_place (Node *node, const char *place)
 {
   if (node->config.checkpoint || node->config.plan.drops_orphans || !core_is_member (node)
       || node->stop.halting || node->stop.finished)
     return;
   node->config.checkpoint = TRUE;
-  node->office.place = g_strdup (place);
+  node->lease.place = g_strdup (place);
   core_emit (node, NODE_EFFECT_CHECKPOINT)->text = g_strdup (place);
   member_send_all (node, &(Message){ .kind = MESSAGE_CHECKPOINT, .text = place });
   saves_begin (node);
   if (roster_is_master (node))
-    office_promoted (node);
+    lease_promoted (node);
 }
 
 void
-office_reset (Node *node)
+lease_reset (Node *node)
 {
-  Office *office = &node->office;
+  Lease *lease = &node->lease;
 
   if (node->saves.here)
     saves_retired (node);
-  office->term = (Term){ 0 };
-  office->number = 0;
-  office->holder = NODE_ID_NONE;
-  office->opened = FALSE;
+  lease->term = (Term){ 0 };
+  lease->number = 0;
+  lease->holder = NODE_ID_NONE;
+  lease->opened = FALSE;
 }
 
 void
-office_on_opened (Node *node, const NodeEvent *event)
+lease_on_opened (Node *node, const NodeEvent *event)
 {
   if (!node->saves.here || node->saves.opened)
     return;
   if (!event->failed)
     {
-      office_saw_generation (node, event->number);
+      lease_saw_generation (node, event->number);
       saves_opened (node);
       tell_all (node);
       opened (node);
@@ -258,9 +258,9 @@ office_on_opened (Node *node, const NodeEvent *event)
 }
 
 void
-office_saw_generation (Node *node, guint64 generation)
+lease_saw_generation (Node *node, guint64 generation)
 {
-  node->office.generation = MAX (node->office.generation, generation);
-  if (node->office.generation > 0)
+  node->lease.generation = MAX (node->lease.generation, generation);
+  if (node->lease.generation > 0)
     elect_place_known (node);
 }

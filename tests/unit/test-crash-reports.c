@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Jobs that end the processes that run them: last words, deaths without a word, and whom they end.
+/* Jobs that end the processes that run them: crash reports, deaths without a word, and whom they
+ * end.
  */
 #include "node-world.h"
 
@@ -10,14 +11,14 @@ static void
 fall (World *world, guint who, const char *path)
 {
   tell (world, who,
-        &(NodeEvent){ .kind = NODE_EVENT_LAST_WORDS, .path = path, .text = "a job (1): abort" });
+        &(NodeEvent){ .kind = NODE_EVENT_CRASH_REPORT, .path = path, .text = "a job (1): abort" });
   if (!said (world, who, "END"))
     die (world, who);
   pass (world, 1000000);
 }
 
 static void
-test_three_last_words_in_one_line_end_the_run (void)
+test_three_crash_report_in_one_line_end_the_run (void)
 {
   g_autoptr (World) world = world_new (6, FALSE);
 
@@ -38,7 +39,7 @@ static void
 state (World *world, guint who)
 {
   tell (world, who,
-        &(NodeEvent){ .kind = NODE_EVENT_LAST_WORDS,
+        &(NodeEvent){ .kind = NODE_EVENT_CRASH_REPORT,
                       .path = "/0/3",
                       .text = "a job (1): no row",
                       .final = TRUE });
@@ -87,7 +88,7 @@ test_a_stated_failure_ends_a_run_of_one (void)
 }
 
 static void
-test_a_joiner_hears_of_last_words (void)
+test_a_joiner_hears_of_crash_report (void)
 {
   g_autoptr (World) world = world_new (4, FALSE);
 
@@ -111,7 +112,7 @@ test_a_joiner_hears_of_last_words (void)
 }
 
 static void
-test_the_last_process_ends_the_run_by_its_last_words (void)
+test_the_last_process_ends_the_run_by_its_crash_report (void)
 {
   g_autoptr (World) world = world_new (2, FALSE);
 
@@ -142,7 +143,7 @@ say (World *world, const Message *message)
 
 /* Who says so took itself for the last. */
 static void
-test_a_member_does_not_end_for_fewer_last_words (void)
+test_a_member_does_not_end_for_fewer_crash_report (void)
 {
   g_autoptr (World) world = world_new (2, FALSE);
   Message end = { .kind = MESSAGE_END, .number = NODE_END_FAILED };
@@ -150,9 +151,10 @@ test_a_member_does_not_end_for_fewer_last_words (void)
   start (world);
   say (world, &end);
   g_assert_false (said (world, 1, "END"));
-  for (guint32 i = 1; i <= NODE_LAST_WORDS; i++)
-    say (world, &(Message){
-                    .kind = MESSAGE_LAST_WORDS, .id = { 1, 9, i }, .path = "/0", .text = "abort" });
+  for (guint32 i = 1; i <= NODE_CRASH_REPORT; i++)
+    say (world,
+         &(Message){
+             .kind = MESSAGE_CRASH_REPORT, .id = { 1, 9, i }, .path = "/0", .text = "abort" });
   say (world, &end);
   g_assert_cmpuint (world->peer[1].ended, ==, NODE_END_FAILED);
 }
@@ -239,17 +241,18 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-#define TEST(name, function) g_test_add_func ("/last-words/" name, function)
-  TEST ("three-last-words-in-one-line-end-the-run", test_three_last_words_in_one_line_end_the_run);
+#define TEST(name, function) g_test_add_func ("/crash-reports/" name, function)
+  TEST ("three-crash-reports-in-one-line-end-the-run",
+        test_three_crash_report_in_one_line_end_the_run);
   TEST ("one-stated-failure-ends-the-run", test_one_stated_failure_ends_the_run);
   TEST ("the-next-master-ends-the-run-by-a-stated-failure",
         test_the_next_master_ends_the_run_by_a_stated_failure);
   TEST ("a-stated-failure-ends-a-run-of-one", test_a_stated_failure_ends_a_run_of_one);
-  TEST ("a-joiner-hears-of-last-words", test_a_joiner_hears_of_last_words);
-  TEST ("the-last-process-ends-the-run-by-its-last-words",
-        test_the_last_process_ends_the_run_by_its_last_words);
-  TEST ("a-member-does-not-end-for-fewer-last-words",
-        test_a_member_does_not_end_for_fewer_last_words);
+  TEST ("a-joiner-hears-of-crash-reports", test_a_joiner_hears_of_crash_report);
+  TEST ("the-last-process-ends-the-run-by-its-crash-reports",
+        test_the_last_process_ends_the_run_by_its_crash_report);
+  TEST ("a-member-does-not-end-for-fewer-crash-reports",
+        test_a_member_does_not_end_for_fewer_crash_report);
   TEST ("the-last-process-ends-nothing-while-somebody-joins",
         test_the_last_process_ends_nothing_while_somebody_joins);
   TEST ("who-joins-ends-with-the-last-process", test_who_joins_ends_with_the_last_process);

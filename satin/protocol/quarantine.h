@@ -8,20 +8,20 @@
 
 #include "loans.h"
 
-#define ALONE_TRY_US (1 * G_USEC_PER_SEC)       /* between two looks for a place */
-#define ALONE_PATIENCE_US (60 * G_USEC_PER_SEC) /* … until a busy node will do */
+#define QUARANTINE_TRY_US (1 * G_USEC_PER_SEC)       /* between two looks for a place */
+#define QUARANTINE_PATIENCE_US (60 * G_USEC_PER_SEC) /* … until a busy node will do */
 
 typedef struct
 {
-  GPtrArray *jobs; /* of AloneJob: slots of the engine that wait for a place */
+  GPtrArray *jobs; /* of QuarantineJob: slots of the engine that wait for a place */
   guint64 at_us;   /* of the next look */
-} Alone;
+} Quarantine;
 
-void alone_init (Node *node);
-void alone_done (Node *node);
+void quarantine_init (Node *node);
+void quarantine_done (Node *node);
 /* A slot comes back. TRUE: it is suspicious, and waits here now; the caller drops its entry. */
-gboolean alone_takes (Node *node, LoanEntry *entry);
+gboolean quarantine_takes (Node *node, LoanEntry *entry);
 /* The engine does not await it any more. */
-void alone_aborted (Node *node, guint64 loan);
-guint64 alone_due (Node *node);
-void alone_tick (Node *node);
+void quarantine_aborted (Node *node, guint64 loan);
+guint64 quarantine_due (Node *node);
+void quarantine_tick (Node *node);

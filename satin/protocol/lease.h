@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who is coordinator. The office is given by the master alone: to itself when a run begins, or when
+/* Who is coordinator. The lease is given by the master alone: to itself when a run begins, or when
  * it takes over and nobody holds it, and then to whoever wins an election (elect.h). It has a term,
  * that of the master who gave it, and a number that grows with every coordinator; what is said of
  * an older one is refused. A coordinator counts as such where it has said itself that it has taken
@@ -19,29 +19,29 @@ typedef struct
   gboolean without;   /* an election found nobody; the run goes on unsaved until one does */
   guint64 generation; /* the newest publication known of */
   char *place;        /* (nullable) where the checkpoint stands, when the run got it late */
-} Office;
+} Lease;
 
-void office_done (Node *node);
+void lease_done (Node *node);
 
 /* FALSE: nobody (yet). */
-gboolean office_coordinator (Node *node, NodeId *id);
+gboolean lease_coordinator (Node *node, NodeId *id);
 /* The same, and it takes rows and orders. */
-gboolean office_ready (Node *node, NodeId *id);
-gboolean office_is_vacant (Node *node);
+gboolean lease_ready (Node *node, NodeId *id);
+gboolean lease_is_vacant (Node *node);
 /* What must at least stand at the place that this node takes over. */
-guint64 office_required (Node *node);
+guint64 lease_required (Node *node);
 /* The master gives it; none: takes it back. */
-void office_give (Node *node, const NodeId *holder);
-/* A new master (or the first), after its roster was sent: gives the office again, or takes it. */
-void office_promoted (Node *node);
+void lease_give (Node *node, const NodeId *holder);
+/* A new master (or the first), after its roster was sent: gives the lease again, or takes it. */
+void lease_promoted (Node *node);
 /* The run, which had no checkpoint, has one at `place`; everybody is told, and the master gives the
- * office as at a start. Nothing happens where it has one, or is about to end. */
-void office_set_place (Node *node, const char *place);
+ * lease as at a start. Nothing happens where it has one, or is about to end. */
+void lease_set_place (Node *node, const char *place);
 /* This node has lost its name. */
-void office_reset (Node *node);
+void lease_reset (Node *node);
 /* This member hears it in the session that begins. */
-void office_greet (Node *node, const NodeId *to);
-void office_on_message (Node *node, const NodeId *from, const Message *message);
+void lease_greet (Node *node, const NodeId *to);
+void lease_on_message (Node *node, const NodeId *from, const Message *message);
 /* The scribe has taken over, or could not. */
-void office_on_opened (Node *node, const NodeEvent *event);
-void office_saw_generation (Node *node, guint64 generation);
+void lease_on_opened (Node *node, const NodeEvent *event);
+void lease_saw_generation (Node *node, guint64 generation);

@@ -22,7 +22,7 @@ falls_silent (World *world, guint lender, guint thief, const char *path)
 static void
 idles (World *world, guint who)
 {
-  tell (world, who, &(NodeEvent){ .kind = NODE_EVENT_HUNGRY, .count = 2 });
+  tell (world, who, &(NodeEvent){ .kind = NODE_EVENT_IDLE, .count = 2 });
 }
 
 static void
@@ -206,7 +206,7 @@ others_fall_silent (World *world, guint n)
     {
       g_autofree char *path = g_strdup_printf ("/1/%u", i * 7919);
       Message message
-          = { .kind = MESSAGE_LAST_WORDS, .id = { 1, 1000 + i, 1 }, .path = path, .text = "" };
+          = { .kind = MESSAGE_CRASH_REPORT, .id = { 1, 1000 + i, 1 }, .path = path, .text = "" };
       g_autoptr (GPtrArray) parts = message_encode (&message);
       g_autoptr (GByteArray) all = g_byte_array_new ();
 
@@ -226,7 +226,7 @@ static void
 test_old_deaths_are_forgotten (void)
 {
   static const guint others[]
-      = { POISON_KEPT_MAX - NODE_LAST_WORDS, POISON_KEPT_MAX - NODE_LAST_WORDS + 1 };
+      = { POISON_KEPT_MAX - NODE_CRASH_REPORT, POISON_KEPT_MAX - NODE_CRASH_REPORT + 1 };
 
   for (guint i = 0; i < G_N_ELEMENTS (others); i++)
     {
