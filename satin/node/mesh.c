@@ -11,7 +11,7 @@
 
 #include "link/wire-private.h"
 
-#include "protocol/carry.h"
+#include "protocol/members/carry.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -5,7 +5,7 @@
 
 #include "driver-private.h"
 
-#include "protocol/message.h"
+#include "protocol/messages/message.h"
 
 /* No request is longer. */
 #define ORDERS_MAX (MESSAGE_TEXT_MAX + 64u)

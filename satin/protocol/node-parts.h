@@ -2,7 +2,7 @@
 /* What holds the layers of a Node together, for node.c and tests. Driver's thread. */
 #pragma once
 
-#include "above.h"
+#include "members/above.h"
 
 /* The parts that are told what happens in a lower layer (above.h). */
 extern const MembersAbove node_above_members;

@@ -71,6 +71,9 @@ typedef struct
 
 #define NODE_DENSE 32
 
+/* A message waits at most so long for a keeper (work/holdback.h). */
+#define NODE_HOLDBACK_US G_USEC_PER_SEC
+
 /* Whom a node asks for work. */
 typedef enum
 {

@@ -10,7 +10,7 @@
 #include "shared.h"
 
 #include "mesh/session-frame.h"
-#include "protocol/message.h"
+#include "protocol/messages/message.h"
 
 #include <satin.h>
 

@@ -5,7 +5,6 @@
 #include "sim-private.h"
 
 #include "coordinator/election.h"
-#include "holdback.h"
 
 #include <stdio.h>
 
@@ -172,7 +171,7 @@ check_holder (gpointer data, const NodeId *holder)
 static void
 check_answered (Sim *sim, Process *process, const NodeStats *stats)
 {
-  guint64 kept_us = sim->plan->buddies == SIM_THEFT ? 2 * HOLDBACK_MAX_US : 0;
+  guint64 kept_us = sim->plan->buddies == SIM_THEFT ? 2 * NODE_HOLDBACK_US : 0;
 
   if (sim->plan->n_faults > 0 || sim->plan->swings)
     return;

@@ -4,7 +4,7 @@
 #include "say.h"
 
 #include "mesh/session-frame.h"
-#include "message-fields.h"
+#include "messages/message-fields.h"
 
 #include <string.h>
 
@@ -12,7 +12,7 @@
 static const char *const texts[MESSAGE_KINDS] = {
 #define F(...)
 #define MESSAGE(kind, name, layer, class, from, to, text, fields) [MESSAGE_##kind] = text,
-#include "messages.def"
+#include "messages/messages.def"
 };
 
 static void

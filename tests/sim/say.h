@@ -3,7 +3,7 @@
 #pragma once
 
 #include "mesh/session-frame.h"
-#include "message.h"
+#include "messages/message.h"
 
 /* "RESULT loan 2 /0/1". A path "/" is the root's. Bytes that do not decode give the name alone.
  * (transfer full) */

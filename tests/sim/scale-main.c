@@ -5,7 +5,7 @@
 
 #include "scale.h"
 
-#include "message.h"
+#include "messages/message.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -18,26 +18,26 @@ static gint64 option_seed = 1;
 static double option_rtt_ms = 20;
 static gboolean option_kills[SCALE_KILLS], option_figures;
 
-static const GOptionEntry options[] = {
-  { "scale", 0, 0, G_OPTION_ARG_INT, &option_nodes, "So many nodes", "NODES" },
-  { "sites", 0, 0, G_OPTION_ARG_INT, &option_sites, "… on so many sites (1)", "S" },
-  { "rtt", 0, 0, G_OPTION_ARG_DOUBLE, &option_rtt_ms,
-    "… with this round trip from one to the other (20)", "MS" },
-  { "leaf", 0, 0, G_OPTION_ARG_INT, &option_leaf_ms, "A leaf lasts so long (10)", "MS" },
-  { "leaves", 0, 0, G_OPTION_ARG_INT, &option_leaves, "So many of them (64 for each node)", "N" },
-  { "cost", 0, 0, G_OPTION_ARG_INT, &option_cost_us,
-    "A node needs so long for each message that it sends or hears (10)", "US" },
-  { "seed", 0, 0, G_OPTION_ARG_INT64, &option_seed, "The seed (1)", "SEED" },
-  { "kill-one", 0, 0, G_OPTION_ARG_NONE, &option_kills[SCALE_ONE],
-    "One node crashes at half", NULL },
-  { "kill-half", 0, 0, G_OPTION_ARG_NONE, &option_kills[SCALE_HALF],
-    "The second half of the nodes crashes at half", NULL },
-  { "kill-site", 0, 0, G_OPTION_ARG_NONE, &option_kills[SCALE_SITE],
-    "The last site crashes at half; each of these is a run of its own", NULL },
-  { "figures", 0, 0, G_OPTION_ARG_NONE, &option_figures, "Print names and values for a program",
-    NULL },
-  G_OPTION_ENTRY_NULL
-};
+static const GOptionEntry options[]
+    = { { "scale", 0, 0, G_OPTION_ARG_INT, &option_nodes, "So many nodes", "NODES" },
+        { "sites", 0, 0, G_OPTION_ARG_INT, &option_sites, "… on so many sites (1)", "S" },
+        { "rtt", 0, 0, G_OPTION_ARG_DOUBLE, &option_rtt_ms,
+          "… with this round trip from one to the other (20)", "MS" },
+        { "leaf", 0, 0, G_OPTION_ARG_INT, &option_leaf_ms, "A leaf lasts so long (10)", "MS" },
+        { "leaves", 0, 0, G_OPTION_ARG_INT, &option_leaves, "So many of them (64 for each node)",
+          "N" },
+        { "cost", 0, 0, G_OPTION_ARG_INT, &option_cost_us,
+          "A node needs so long for each message that it sends or hears (10)", "US" },
+        { "seed", 0, 0, G_OPTION_ARG_INT64, &option_seed, "The seed (1)", "SEED" },
+        { "kill-one", 0, 0, G_OPTION_ARG_NONE, &option_kills[SCALE_ONE], "One node crashes at half",
+          NULL },
+        { "kill-half", 0, 0, G_OPTION_ARG_NONE, &option_kills[SCALE_HALF],
+          "The second half of the nodes crashes at half", NULL },
+        { "kill-site", 0, 0, G_OPTION_ARG_NONE, &option_kills[SCALE_SITE],
+          "The last site crashes at half; each of these is a run of its own", NULL },
+        { "figures", 0, 0, G_OPTION_ARG_NONE, &option_figures,
+          "Print names and values for a program", NULL },
+        G_OPTION_ENTRY_NULL };
 
 static const char *
 wrong (void)
@@ -172,11 +172,11 @@ test (void)
   bad += report (5, is_told_once (&result->struck[SCALE_SITE]),
                  "those who die together are told once");
   well = run_test (COST_US, FALSE, again);
-  bad += report (6, well
-                        && memcmp (&result->calm.figures, &again->calm.figures,
-                                   sizeof result->calm.figures)
-                               == 0,
-                 "the same seed gives the same run");
+  bad += report (
+      6,
+      well
+          && memcmp (&result->calm.figures, &again->calm.figures, sizeof result->calm.figures) == 0,
+      "the same seed gives the same run");
   well = run_test (SLOW_COST_US, FALSE, again);
   bad += report (7, well && !is_efficient (again),
                  "nodes that are slow to hear messages are not efficient");

@@ -5,14 +5,14 @@
 
 #include "scale.h"
 
-#include "message.h"
+#include "messages/message.h"
 
 #include <stdio.h>
 
 #define LOOK_US 1000
-#define START_US 5000       /* one process after the other */
+#define START_US 5000        /* one process after the other */
 #define SETTLE_US SIM_SECOND /* from the last start to that of the root, and … */
-#define SETTLE_TRIPS 20     /* … so many round trips more */
+#define SETTLE_TRIPS 20      /* … so many round trips more */
 #define PATIENCE_US (3600 * SIM_SECOND)
 #define TOP_KINDS 10
 
@@ -201,8 +201,9 @@ print_struck (const Scale *scale, const ScaleResult *result, const ScaleStruck *
           "%.1f ms\n",
           after_ms (figures, figures->noticed_us), after_ms (figures, figures->noticed_by_all_us),
           after_ms (figures, figures->repaired_us));
-  printf ("  caused      %" G_GINT64_FORMAT " messages besides those of ordinary work; jobs lost %"
-          G_GUINT64_FORMAT ", adopted %" G_GUINT64_FORMAT "\n",
+  printf ("  caused      %" G_GINT64_FORMAT
+          " messages besides those of ordinary work; jobs lost %" G_GUINT64_FORMAT
+          ", adopted %" G_GUINT64_FORMAT "\n",
           messages_more (result, struck), struck->outcome.lost, struck->outcome.adopted);
   print_outcome (scale, &struck->outcome);
 }
@@ -245,9 +246,7 @@ scale_print_figures (const Scale *scale, const ScaleResult *result)
       if (!scale->kills[kill] || !is_well (&struck->outcome))
         continue;
       printf ("%s_over_ideal %.3f\n", names[kill], struck->seconds / struck->expected_s);
-      printf ("%s_noticed_ms %.0f\n", names[kill],
-              after_ms (figures, figures->noticed_by_all_us));
-      printf ("%s_messages %" G_GINT64_FORMAT "\n", names[kill],
-              messages_more (result, struck));
+      printf ("%s_noticed_ms %.0f\n", names[kill], after_ms (figures, figures->noticed_by_all_us));
+      printf ("%s_messages %" G_GINT64_FORMAT "\n", names[kill], messages_more (result, struck));
     }
 }

@@ -3,7 +3,7 @@
 
 #include "story.h"
 
-#include "message.h"
+#include "messages/message.h"
 #include "say.h"
 
 #include <string.h>

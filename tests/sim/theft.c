@@ -11,7 +11,7 @@
 #include "say.h"
 #include "swarm.h"
 
-#include "message.h"
+#include "messages/message.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -33,11 +33,13 @@ typedef enum
   STEPS
 } Step;
 
-static const char *const step_names[STEPS]
-    = { "before the request arrives (B)",      "before the job arrives (E)",
-        "before the keeper has the row (F)",   "before the thief hears so",
-        "before the result arrives (G)",       "before the thief hears that two have it",
-        "when the steal is over" };
+static const char *const step_names[STEPS] = { "before the request arrives (B)",
+                                               "before the job arrives (E)",
+                                               "before the keeper has the row (F)",
+                                               "before the thief hears so",
+                                               "before the result arrives (G)",
+                                               "before the thief hears that two have it",
+                                               "when the steal is over" };
 
 enum
 {
@@ -50,7 +52,7 @@ enum
 static const char *const role_names[ROLES] = { "victim", "thief", "keeper" };
 
 /* One or two of them. */
-static const guint sets[][2] = { { VICTIM, ROLES }, { THIEF, ROLES },  { KEEPER, ROLES },
+static const guint sets[][2] = { { VICTIM, ROLES }, { THIEF, ROLES },   { KEEPER, ROLES },
                                  { VICTIM, THIEF }, { VICTIM, KEEPER }, { THIEF, KEEPER } };
 
 typedef struct
@@ -159,10 +161,10 @@ read_theft (const GArray *seen, const Tree *tree, const Seen *jobs, Theft *theft
   const Seen *copy = next_seen (seen, jobs->number, &copy_like);
   if (jobs->path[0] == '\0' || copy == NULL || copy->to == victim)
     return FALSE;
-  const Seen *copied = next_seen (
-      seen, copy->number, &(Seen){ MESSAGE_COPIED, copy->to, thief, 0, copy->loan, "" });
-  const Seen *result = next_seen (
-      seen, jobs->number, &(Seen){ MESSAGE_RESULT, thief, victim, 0, jobs->loan, "" });
+  const Seen *copied = next_seen (seen, copy->number,
+                                  &(Seen){ MESSAGE_COPIED, copy->to, thief, 0, copy->loan, "" });
+  const Seen *result
+      = next_seen (seen, jobs->number, &(Seen){ MESSAGE_RESULT, thief, victim, 0, jobs->loan, "" });
   const Seen *ack
       = next_seen (seen, jobs->number, &(Seen){ MESSAGE_ACK, victim, thief, 0, jobs->loan, "" });
   guint64 request = request_of (seen, jobs);
@@ -274,8 +276,8 @@ try_all (gboolean prints, guint *runs)
       {
         Cost cost;
         crash_at (&theft, step, sets[i], &cost);
-        gboolean wrong = cost.failure[0] != '\0'
-                         || (cost.stolen_again && !may_run_again (step, sets[i]));
+        gboolean wrong
+            = cost.failure[0] != '\0' || (cost.stolen_again && !may_run_again (step, sets[i]));
         if (prints || wrong)
           printf ("%s%-42s %-16s %-12u %-6s %.1f%s%s\n", prints ? "" : "# ", step_names[step],
                   set_name (sets[i]), cost.again, cost.stolen_again ? "again" : "kept",

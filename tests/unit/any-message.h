@@ -2,7 +2,7 @@
 /* Messages of any kind with random contents that keep all rules, made from the schema. */
 #pragma once
 
-#include "satin/protocol/message-fields.h"
+#include "satin/protocol/messages/message-fields.h"
 
 typedef struct
 {

@@ -5,7 +5,7 @@
 #ifndef NODE_WORLD_H
 #define NODE_WORLD_H
 
-#include "satin/protocol/message.h"
+#include "satin/protocol/messages/message.h"
 #include "satin/protocol/node.h"
 
 #define NODES_MAX 24

@@ -4,7 +4,7 @@
  */
 #include "node-world.h"
 
-#include "satin/protocol/message.h"
+#include "satin/protocol/messages/message.h"
 
 /* It dies, and says of which job before. */
 static void

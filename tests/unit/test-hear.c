@@ -4,7 +4,7 @@
 #include "any-message.h"
 #include "node-world.h"
 
-#include "satin/protocol/hear.h"
+#include "satin/protocol/members/hear.h"
 #include "satin/protocol/node-parts.h"
 
 #define EACH_KIND 20

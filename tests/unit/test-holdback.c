@@ -230,12 +230,12 @@ test_after_a_second_it_goes (void)
 
   world->peer[2].alive = FALSE; /* it hears nothing, and its links stay */
   finish_one (world);
-  pass (world, HOLDBACK_MAX_US / 2);
+  pass (world, NODE_HOLDBACK_US / 2);
   g_assert_false (said (world, 0, "PUT 1"));
-  pass (world, HOLDBACK_MAX_US);
+  pass (world, NODE_HOLDBACK_US);
   g_assert_true (said (world, 0, "PUT 1"));
   g_assert_cmpuint (stats_of (world, 1).waits, ==, 1);
-  g_assert_cmpuint (stats_of (world, 1).waited_us, >=, HOLDBACK_MAX_US);
+  g_assert_cmpuint (stats_of (world, 1).waited_us, >=, NODE_HOLDBACK_US);
   g_assert_cmpuint (stats_of (world, 1).expired, ==, 1);
 }
 
@@ -317,9 +317,9 @@ test_a_theft_waits_for_a_second (void)
 
   world->peer[1].deaf = TRUE;
   until_held_back (world, 0);
-  pass (world, HOLDBACK_MAX_US / 2);
+  pass (world, NODE_HOLDBACK_US / 2);
   g_assert_false (said (world, 2, "RUN /3"));
-  pass (world, HOLDBACK_MAX_US);
+  pass (world, NODE_HOLDBACK_US);
   g_assert_true (said (world, 2, "RUN /3"));
   g_assert_cmpuint (stats_of (world, 0).expired, ==, 1);
 }

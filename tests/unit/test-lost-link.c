@@ -4,7 +4,7 @@
  * says once, and that others count on, is tried here with a link that swallows it. */
 #include "node-world.h"
 
-#include "satin/protocol/message.h"
+#include "satin/protocol/messages/message.h"
 
 #include <string.h>
 

@@ -2,8 +2,8 @@
 /* What Nodes do for the checkpoint: rows and kept states, scans, and who is coordinator. */
 #include "node-world.h"
 
-#include "satin/protocol/message.h"
-#include "satin/protocol/saves.h"
+#include "satin/protocol/messages/message.h"
+#include "satin/protocol/control/saves.h"
 
 static void
 test_with_a_checkpoint_the_root_waits_and_the_end_is_published (void)

@@ -2,7 +2,7 @@
 /* Jobs between Nodes: lent, lost, adopted, aborted. */
 #include "node-world.h"
 
-#include "satin/protocol/steal.h"
+#include "satin/protocol/work/steal.h"
 
 /* T0-4. */
 static void

@@ -2,8 +2,8 @@
 /* Jobs whose holders died three times without a word: where they run from then on. */
 #include "node-world.h"
 
-#include "satin/protocol/message.h"
-#include "satin/protocol/poison.h"
+#include "satin/protocol/messages/message.h"
+#include "satin/protocol/work/poison.h"
 
 /* The job that `lender` has is taken by this node, which then dies without a word. */
 static void

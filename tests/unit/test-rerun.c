@@ -2,7 +2,7 @@
 /* What runs again after a crash, and the rows of the checkpoint at or below it. */
 #include "node-world.h"
 
-#include "satin/protocol/rerun.h"
+#include "satin/protocol/work/rerun.h"
 
 /* Members have finished parts of a job for the one that held it, and dropped them: the rows of
  * these parts are wanted too. So the rows at or below the path are asked for, whoever computed

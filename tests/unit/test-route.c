@@ -4,8 +4,8 @@
 #include "node-world.h"
 
 #include "satin/protocol/core.h"
-#include "satin/protocol/message.h"
-#include "satin/protocol/route.h"
+#include "satin/protocol/messages/message.h"
+#include "satin/protocol/members/route.h"
 
 /* n0 founds the run, n1 joins there, n2 at n1. */
 static World *

@@ -2,7 +2,7 @@
 /* What Nodes say of their work, and what they take for lost when one dies. */
 #include "node-world.h"
 
-#include "satin/protocol/work.h"
+#include "satin/protocol/work/work.h"
 
 /* What a node says of its work: of one held job, so much is at risk. */
 static void

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See events.h.
+ * Tests: test-noted, sim/check.c. */
+#include "../core.h"
+
+static void
+event_free (gpointer data)
+{
+  Event *event = data;
+
+  g_free (event->kind);
+  g_free (event->path);
+  g_free (event->detail);
+  g_free (event);
+}
+
+void
+events_init (Node *node)
+{
+  Events *events = &node->events;
+
+  g_queue_init (&events->kept);
+}
+
+void
+events_done (Node *node)
+{
+  Events *events = &node->events;
+
+  g_queue_clear_full (&events->kept, event_free);
+}
+
+static void
+warn_unmatched (Node *node, const char *path)
+{
+  if (node->saves.unmatched)
+    return;
+  node->saves.unmatched = TRUE;
+  core_emit (node, NODE_EFFECT_WARN)->text
+      = g_strdup_printf ("the saved result at '%s' is of no use: the job that is spawned there now "
+                         "is another one, or none; a job must spawn the same children each time "
+                         "(the second law in satin(7))",
+                         path[0] == '\0' ? "/" : path);
+}
+
+/* The scribe's part: `age_us` ago this happened. */
+static void
+write_down (Node *node, const Message *event, guint64 age_us)
+{
+  NodeEffect *effect = core_emit (node, NODE_EFFECT_EVENT);
+
+  effect->text = g_strdup (event->text);
+  effect->text2 = g_strdup (event->host);
+  effect->path = g_strdup (event->path);
+  effect->node = event->id;
+  effect->work_us = event->work_us;
+  effect->at_us = node->now_us - MIN (age_us, node->now_us);
+  effect->number = ++node->saves.tickets;
+  if (g_str_equal (event->text, EVENT_UNMATCHED))
+    warn_unmatched (node, event->path);
+}
+
+static void
+tell (Node *node, Event *event, const NodeId *coordinator)
+{
+  Message message = { .kind = MESSAGE_EVENT,
+                      .text = event->kind,
+                      .id = event->id,
+                      .path = event->path,
+                      .work_us = event->work_us,
+                      .host = event->detail,
+                      .number = event->number,
+                      .version = node->now_us - event->at_us,
+                      .count = node->lease.number };
+
+  event->state = EVENT_TOLD;
+  if (node->saves.here)
+    {
+      write_down (node, &message, message.version);
+      saves_note_event (node, &node->self, event->number);
+    }
+  else
+    (void)member_send (node, coordinator, &message);
+}
+
+/* FALSE: the coordinator cannot be told now; it will be (saves_renew). */
+static gboolean
+tell_all (Node *node)
+{
+  NodeId coordinator;
+
+  if (!lease_ready (node, &coordinator) || !saves_reaches (node))
+    return FALSE;
+  for (GList *item = node->events.kept.head; item != NULL; item = item->next)
+    if (((Event *)item->data)->state == EVENT_DUE)
+      tell (node, item->data, &coordinator);
+  return TRUE;
+}
+
+static void
+keep (Node *node, const Message *from, EventState state)
+{
+  Events *events = &node->events;
+  Event *event;
+
+  if (!node->config.checkpoint)
+    return;
+  event = g_new (Event, 1);
+  *event = (Event){ .state = state,
+                    .number = ++events->number,
+                    .at_us = node->now_us,
+                    .term = node->roster.term,
+                    .version = node->roster.version,
+                    .kind = g_strdup (from->text),
+                    .path = g_strdup (from->path),
+                    .detail = g_strdup (from->host),
+                    .id = from->id,
+                    .work_us = from->work_us };
+  g_queue_push_tail (&events->kept, event);
+  if (events->kept.length > EVENTS_MAX)
+    event_free (g_queue_pop_head (&events->kept));
+  if (state == EVENT_DUE)
+    (void)tell_all (node);
+}
+
+void
+events_add (Node *node, const Message *event)
+{
+  keep (node, event, EVENT_DUE);
+}
+
+void
+events_unmatched (Node *node, const char *path)
+{
+  events_add (node, &(Message){ .kind = MESSAGE_EVENT,
+                                .text = EVENT_UNMATCHED,
+                                .id = node->self,
+                                .path = path,
+                                .host = "the job that is spawned there is another one, or none" });
+}
+
+void
+events_see (Node *node, const Message *event)
+{
+  keep (node, event, node->saves.here ? EVENT_DUE : EVENT_SEEN);
+  if (node->saves.opened)
+    saves_note_roster (node);
+}
+
+static void
+send_reported (Node *node, guint64 question)
+{
+  (void)member_send (
+      node, &node->lease.holder,
+      &(Message){ .kind = MESSAGE_REPORTED, .number = node->lease.number, .version = question });
+}
+
+void
+events_renew (Node *node)
+{
+  for (GList *item = node->events.kept.head; item != NULL; item = item->next)
+#ifdef SATIN_PLANT_EVENTS_TOLD_ONCE
+    if (((Event *)item->data)->state != EVENT_TOLD)
+#endif
+      ((Event *)item->data)->state = EVENT_DUE;
+  if (tell_all (node) && !node->saves.here)
+    send_reported (node, 0);
+}
+
+void
+events_on_report (Node *node, const NodeId *from G_GNUC_UNUSED, const Message *m)
+{
+  if (m->count == node->lease.number && tell_all (node)) /* else it tells when it can, and that */
+    send_reported (node, m->version);
+}
+
+/* ---- the coordinator ---- */
+
+/* Somebody left by the roster of a node that parted from this one; or it is to be seen here soon.
+ */
+static gboolean
+is_premature (Node *node, const Message *event)
+{
+  return g_str_equal (event->text, EVENT_LEFT) && roster_find (node, &event->id) != NULL;
+}
+
+void
+events_on_event (Node *node, const NodeId *from, const Message *m)
+{
+  if (m->count != node->lease.number)
+    return; /* it was for an earlier time as coordinator: all is told again */
+  if (!is_premature (node, m))
+    write_down (node, m, m->version);
+  saves_note_event (node, from, m->number);
+}
+
+static Message
+question (Node *node)
+{
+  return (Message){ .kind = MESSAGE_REPORT,
+                    .version = node->events.question,
+                    .count = node->lease.number };
+}
+
+/* Somebody has left this run, or is about to: members are numbered in the order in which they come,
+ * and a master that has died takes the numbering of its term along. */
+static gboolean
+is_somebody_missing (Node *node)
+{
+  const GPtrArray *members = node->roster.members;
+  const Member *first = members->pdata[0];
+  guint32 last = 0;
+
+  for (guint i = 0; i < members->len; i++)
+    {
+      const Member *member = members->pdata[i];
+      if (member->dead || member->leaving || member->id.term != first->id.term)
+        return TRUE;
+      last = MAX (last, member->id.number);
+    }
+  return last != members->len;
+}
+
+/* A member that is not connected is waited for: it comes, or is dead, which a dial may prove at
+ * once.
+ */
+void
+events_ask (Node *node)
+{
+  if (!is_somebody_missing (node))
+    return;
+  node->events.question++;
+  Message message = question (node);
+  member_send_all (node, &message);
+  for (guint i = 0; i < node->roster.members->len; i++)
+    {
+      Member *member = node->roster.members->pdata[i];
+      if (!node_id_equal (&member->id, &node->self) && !member_is_connected (node, &member->id))
+        alive_redial (node, member);
+    }
+}
+
+void
+events_greet (Node *node, const NodeId *to)
+{
+  Message message = question (node);
+
+  if (node->saves.opened && node->saves.closing && node->events.question > 0)
+    (void)member_send (node, to, &message);
+}
+
+void
+events_on_reported (Node *node, const NodeId *from, const Message *m)
+{
+  Member *member = roster_find (node, from);
+
+  if (m->number != node->lease.number)
+    return;
+  member->told_events = node->lease.number;
+  member->told_question = MAX (member->told_question, m->version);
+  if (m->version == 0)
+    events_greet (node, from); /* it could not answer before */
+  saves_close_go_on (node);
+}
+
+/* In a run that nobody has left, a member that is not connected is one that comes. */
+gboolean
+events_are_told (Node *node)
+{
+  gboolean missing = is_somebody_missing (node);
+
+  for (guint i = 0; i < node->roster.members->len; i++)
+    {
+      const Member *member = node->roster.members->pdata[i];
+      gboolean told = member->told_events == node->lease.number
+                      && (!missing || member->told_question >= node->events.question);
+      if (!told && !member->dead && !node_id_equal (&member->id, &node->self)
+          && (missing || member_is_connected (node, &member->id)))
+        return FALSE;
+    }
+  return TRUE;
+}
+
+/* ---- what is published ---- */
+
+void
+events_published (Node *node, guint64 number)
+{
+  GQueue *kept = &node->events.kept;
+
+  for (GList *item = kept->head, *next; item != NULL; item = next)
+    {
+      Event *event = item->data;
+      next = item->next;
+      if (event->number > number)
+        break;
+      if (event->state != EVENT_TOLD)
+        continue;
+      event_free (event);
+      g_queue_delete_link (kept, item);
+    }
+}
+
+/* The coordinator had seen this roster, so it has seen what went before, and that is published. */
+static void
+seen_published (Node *node, const Message *m)
+{
+  GQueue *kept = &node->events.kept;
+
+  for (GList *item = kept->head, *next; item != NULL; item = next)
+    {
+      Event *event = item->data;
+      int order = term_compare (&event->term, &m->term);
+      next = item->next;
+      if (event->state != EVENT_SEEN || order > 0 || (order == 0 && event->version > m->version))
+        continue;
+      event_free (event);
+      g_queue_delete_link (kept, item);
+    }
+}
+
+void
+events_on_noted (Node *node, const NodeId *from G_GNUC_UNUSED, const Message *m)
+{
+  if (m->count != node->lease.number)
+    return;
+  if (m->number > 0)
+    events_published (node, m->number);
+  else
+    seen_published (node, m);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Rows of the ledger until a publication has them, whoever is coordinator. Each node keeps what
+ * happened to it (its slots that came back) and what it saw happen (who joined, who left), and
+ * tells a new coordinator all of it. In normal times a node tells only what happened to itself: the
+ * coordinator sees the rest with its own eyes. An event is named by what it says, so a coordinator
+ * may be told of it any number of times: in the file it is one row. Driver's thread. */
+#pragma once
+
+#include "../members/member.h"
+#include "../node.h"
+
+#define EVENT_LEFT "left"
+#define EVENT_UNMATCHED "unmatched"
+/* The file has no more; the oldest go first. */
+#define EVENTS_MAX 10000
+/* The last publication waits so long for members that have not told a new coordinator yet. */
+#define EVENTS_PATIENCE_US G_USEC_PER_SEC
+
+typedef enum
+{
+  EVENT_SEEN, /* the coordinator sees it too */
+  EVENT_DUE,  /* the coordinator is to be told */
+  EVENT_TOLD
+} EventState;
+
+typedef struct
+{
+  EventState state;
+  guint64 number; /* among the events of this node, from 1 */
+  guint64 at_us;
+  Term term; /* of the roster that first has it … */
+  guint64 version;
+  char *kind, *path, *detail;
+  NodeId id;
+  guint64 work_us;
+} Event;
+
+typedef struct
+{
+  GQueue kept;      /* of Event, by number */
+  guint64 number;   /* of the newest */
+  guint64 question; /* coordinator: the last that it asked all to tell what they keep */
+} Events;
+
+void events_init (Node *node);
+void events_done (Node *node);
+/* It happened here: `event` is a MESSAGE_EVENT, whose number, version and count are not looked at.
+ */
+void events_add (Node *node, const Message *event);
+/* What is saved at this path fits no job: an event, of which the coordinator warns people once. */
+void events_unmatched (Node *node, const char *path);
+/* The whole roster sees it. */
+void events_see (Node *node, const Message *event);
+/* Another coordinator: it is told everything that is kept. */
+void events_renew (Node *node);
+void events_on_event (Node *node, const NodeId *from, const Message *message);
+/* This member has told all that it keeps. */
+void events_on_reported (Node *node, const NodeId *from, const Message *message);
+/* Coordinator: asks all to tell what they keep, if somebody has left the run: only then can there
+ * be events that this node has not seen. */
+void events_ask (Node *node);
+/* … again, in a session that begins. */
+void events_greet (Node *node, const NodeId *to);
+void events_on_report (Node *node, const NodeId *from, const Message *message);
+/* Coordinator: has everybody told who can? */
+gboolean events_are_told (Node *node);
+void events_on_noted (Node *node, const NodeId *from, const Message *message);
+/* Up to this number what was told is published. */
+void events_published (Node *node, guint64 number);

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See lease.h. Every change of the lease, made here or heard, goes through take (). */
+#include "../core.h"
+
+static const char cannot_take_over[] = "it could not take the checkpoint over";
+
+void
+lease_done (Node *node)
+{
+  g_free (node->lease.place);
+}
+
+static gboolean
+is_self (Node *node, const NodeId *id)
+{
+  return core_is_member (node) && node_id_equal (id, &node->self);
+}
+
+static Message
+lease_message (Node *node)
+{
+  const Lease *lease = &node->lease;
+
+  return (Message){ .kind = MESSAGE_LEASE,
+                    .id = lease->holder,
+                    .term = lease->term,
+                    .version = lease->generation,
+                    .count = lease->number,
+                    .flag = is_self (node, &lease->holder) && node->saves.opened };
+}
+
+/* The master may not have heard that the scribe could not take over. */
+static void
+resign_again (Node *node)
+{
+  if (is_self (node, &node->lease.holder) && !node->saves.here && !roster_is_master (node))
+    elect_ask (node, TRUE, cannot_take_over);
+}
+
+static void
+tell_all (Node *node)
+{
+  Message message = lease_message (node);
+
+  member_send_all (node, &message);
+}
+
+void
+lease_greet (Node *node, const NodeId *to)
+{
+  Message message = lease_message (node);
+
+  if (node->lease.place != NULL)
+    (void)member_send (node, to,
+                       &(Message){ .kind = MESSAGE_CHECKPOINT, .text = node->lease.place });
+  if (!node->config.checkpoint || node->lease.number == 0)
+    return;
+  (void)member_send (node, to, &message);
+  resign_again (node);
+}
+
+/* The coordinator takes rows and orders from now on: everybody sends all that it has. */
+static void
+opened (Node *node)
+{
+  node->lease.opened = TRUE;
+  node->lease.starting = node->lease.without = FALSE;
+#ifndef SATIN_PLANT_FRONTIER_NOT_RENEWED
+  saves_renew (node);
+#endif
+  round_coordinator_opened (node);
+  rerun_ask_all (node);
+  stop_coordinator_has_opened (node);
+  root_go_on (node);
+}
+
+static void
+changed (Node *node, const NodeId *before)
+{
+  Lease *lease = &node->lease;
+  const Member *last = roster_find (node, before);
+
+  lease->opened = FALSE;
+  if (is_self (node, &lease->holder))
+    {
+      if (!node->saves.here)
+        saves_promoted (node, last == NULL || last->dead);
+    }
+  else if (node->saves.here)
+    saves_retired (node);
+  node->elect.watch.slow_in_row = 0;
+#ifndef SATIN_PLANT_FRONTIER_NOT_RENEWED
+  saves_renew (node);
+#endif
+  stop_coordinator_is_new (node);
+}
+
+/* This lease holds from now on. */
+static void
+take (Node *node, const Term *term, guint32 number, const NodeId *holder)
+{
+  Lease *lease = &node->lease;
+  NodeId before = lease->holder;
+  gboolean same = number == lease->number && node_id_equal (holder, &before);
+
+  lease->term = *term;
+  lease->number = number;
+  lease->holder = *holder;
+  if (!same)
+    {
+      contacts_refresh (node);
+      changed (node, &before);
+    }
+}
+
+/* The master gives the lease. */
+void
+lease_give (Node *node, const NodeId *holder)
+{
+  Lease *lease = &node->lease;
+  Term term = node->roster.term;
+  NodeId id = *holder;
+
+  if (!node_id_is_none (&id))
+    core_log (node, "node %u.%u is coordinator, term %u", id.term, id.number, term.number);
+  take (node, &term, lease->number + 1, &id);
+  tell_all (node);
+}
+
+static int
+compare_lease (const Lease *lease, const Message *m)
+{
+  int order = term_compare (&m->term, &lease->term);
+
+  if (order != 0)
+    return order;
+  return m->count < lease->number ? -1 : m->count > lease->number;
+}
+
+void
+lease_on_message (Node *node, const NodeId *from, const Message *m)
+{
+  Lease *lease = &node->lease;
+  int order = compare_lease (lease, m);
+
+  if (!node->config.checkpoint)
+    return;
+  lease_saw_generation (node, m->version);
+#ifdef SATIN_PLANT_OLD_LEASE_OBEYED
+  order = order < 0 ? 1 : order;
+#endif
+  if (order > 0 && roster_is_master (node))
+    {
+      roster_reassert (node,
+                       &m->term); /* nobody else gives it: it is of the other side of a split */
+      return;
+    }
+  if (order < 0)
+    {
+      lease_greet (node, from);
+      return;
+    }
+  if (order > 0)
+    {
+      take (node, &m->term, m->count, &m->id);
+      if (is_self (node, &lease->holder) && node->saves.opened)
+        tell_all (node); /* a new master has not heard it */
+      resign_again (node);
+    }
+  if (m->flag && !lease->opened && member_is_connected (node, from)
+      && node_id_equal (from, &lease->holder))
+    opened (node);
+}
+
+gboolean
+lease_is_vacant (Node *node)
+{
+  NodeId holder;
+
+  return !lease_coordinator (node, &holder);
+}
+
+guint64
+lease_required (Node *node)
+{
+  const Lease *lease = &node->lease;
+
+#ifdef SATIN_PLANT_PLACE_NOT_PROVED
+  return 0;
+#endif
+  guint64 found = node->elect.found;
+  return found > 0 ? MIN (found, lease->generation) : lease->generation;
+}
+
+void
+lease_promoted (Node *node)
+{
+  Lease *lease = &node->lease;
+  NodeId holder;
+
+  if (!node->config.checkpoint)
+    return;
+  elect_deposed (node); /* one that was begun before counts no more */
+  /* One that could not take over had only begun to say so. */
+  if (lease_coordinator (node, &holder) && (!is_self (node, &holder) || node->saves.here))
+    {
+      take (node, &node->roster.term, lease->number, &holder);
+      tell_all (node);
+      return;
+    }
+  lease_give (node, &node->self);
+  elect_promoted (node);
+}
+
+void
+lease_set_place (Node *node, const char *place)
+{
+  if (node->config.checkpoint || node->config.plan.drops_orphans || !core_is_member (node)
+      || node->stop.halting || node->stop.finished)
+    return;
+  node->config.checkpoint = TRUE;
+  node->lease.place = g_strdup (place);
+  core_emit (node, NODE_EFFECT_CHECKPOINT)->text = g_strdup (place);
+  member_send_all (node, &(Message){ .kind = MESSAGE_CHECKPOINT, .text = place });
+  saves_begin (node);
+  if (roster_is_master (node))
+    lease_promoted (node);
+}
+
+void
+lease_reset (Node *node)
+{
+  Lease *lease = &node->lease;
+
+  if (node->saves.here)
+    saves_retired (node);
+  lease->term = (Term){ 0 };
+  lease->number = 0;
+  lease->holder = NODE_ID_NONE;
+  lease->opened = FALSE;
+}
+
+void
+lease_on_opened (Node *node, const NodeEvent *event)
+{
+  if (!node->saves.here || node->saves.opened)
+    return;
+  if (!event->failed)
+    {
+      lease_saw_generation (node, event->number);
+      saves_opened (node);
+      tell_all (node);
+      opened (node);
+      return;
+    }
+  node->saves.here = FALSE; /* there is no scribe to be retired */
+  elect_ask (node, TRUE, event->text != NULL ? event->text : cannot_take_over);
+}
+
+void
+lease_saw_generation (Node *node, guint64 generation)
+{
+  node->lease.generation = MAX (node->lease.generation, generation);
+  if (node->lease.generation > 0)
+    elect_place_known (node);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Who is coordinator. The lease is given by the master alone: to itself when a run begins, or when
+ * it takes over and nobody holds it, and then to whoever wins an election (elect.h). It has a term,
+ * that of the master who gave it, and a number that grows with every coordinator; what is said of
+ * an older one is refused. A coordinator counts as such where it has said itself that it has taken
+ * over: until then rows stay where they are. Driver's thread. */
+#pragma once
+
+#include "../members/member.h"
+#include "../node.h"
+
+typedef struct
+{
+  Term term;
+  guint32 number;
+  NodeId holder;      /* none: nobody yet */
+  gboolean opened;    /* it has said that it has taken over */
+  gboolean starting;  /* the run has just been founded, and nobody has taken over yet */
+  gboolean without;   /* an election found nobody; the run goes on unsaved until one does */
+  guint64 generation; /* the newest publication known of */
+  char *place;        /* (nullable) where the checkpoint stands, when the run got it late */
+} Lease;
+
+void lease_done (Node *node);
+
+/* FALSE: nobody (yet). */
+gboolean lease_coordinator (Node *node, NodeId *id);
+/* The same, and it takes rows and orders. */
+gboolean lease_ready (Node *node, NodeId *id);
+gboolean lease_is_vacant (Node *node);
+/* What must at least stand at the place that this node takes over. */
+guint64 lease_required (Node *node);
+/* The master gives it; none: takes it back. */
+void lease_give (Node *node, const NodeId *holder);
+/* A new master (or the first), after its roster was sent: gives the lease again, or takes it. */
+void lease_promoted (Node *node);
+/* The run, which had no checkpoint, has one at `place`; everybody is told, and the master gives the
+ * lease as at a start. Nothing happens where it has one, or is about to end. */
+void lease_set_place (Node *node, const char *place);
+/* This node has lost its name. */
+void lease_reset (Node *node);
+/* This member hears it in the session that begins. */
+void lease_greet (Node *node, const NodeId *to);
+void lease_on_message (Node *node, const NodeId *from, const Message *message);
+/* The scribe has taken over, or could not. */
+void lease_on_opened (Node *node, const NodeEvent *event);
+void lease_saw_generation (Node *node, guint64 generation);

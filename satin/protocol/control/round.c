@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See round.h. */
+#include "../core.h"
+
+void
+round_init (Node *node)
+{
+  node->round.missing = g_array_new (FALSE, FALSE, sizeof (NodeId));
+}
+
+void
+round_done (Node *node)
+{
+  g_array_unref (node->round.missing);
+}
+
+gboolean
+round_publishes (const Node *node)
+{
+  return node->round.state == ROUND_PUBLISHING || node->round.state == ROUND_AGAIN;
+}
+
+/* The scan that `owed` is about. */
+static void
+owe (Node *node, guint64 number, guint64 epoch)
+{
+  Round *round = &node->round;
+
+  round->heard = !node->config.plan.epochs;
+  round->owed = number;
+  round->owed_scan = node->config.plan.epochs ? epoch_open (node, epoch) : saves_scan (node);
+}
+
+static void
+scan_all (Node *node)
+{
+  Round *round = &node->round;
+
+  round->number++;
+  for (guint i = 0; i < node->roster.members->len; i++)
+    ((Member *)node->roster.members->pdata[i])->scanned = FALSE;
+  member_send_all (
+      node,
+      &(Message){ .kind = MESSAGE_SCAN, .number = round->number, .version = node->epoch.number });
+  owe (node, round->number, node->epoch.number);
+}
+
+static void
+begin (Node *node, guint64 patience_us)
+{
+  Round *round = &node->round;
+
+  if (node->stop.halting || node->stop.finished)
+    return; /* the end publishes everything */
+  if (round_publishes (node))
+    {
+      round->state = ROUND_AGAIN;
+      return;
+    }
+  if (node->config.plan.epochs && round->state == ROUND_SCANNING)
+    {
+      node->epoch.wanted = TRUE; /* when this one is over */
+      return;
+    }
+  if (node->config.plan.epochs)
+    epoch_begin (node);
+  round->state = ROUND_SCANNING;
+  round->until_us = node->now_us + patience_us;
+  scan_all (node);
+}
+
+void
+round_on_interval (Node *node)
+{
+  if (node->round.state != ROUND_NONE || !node->saves.opened || node->saves.closing)
+    return;
+  begin (node, ROUND_PATIENCE_US);
+  node->epoch.quiet = node->round.state == ROUND_SCANNING;
+}
+
+void
+round_ask (Node *node, guint64 patience_us)
+{
+  NodeId coordinator;
+  guint64 patience = patience_us > 0 ? patience_us : ROUND_PATIENCE_US;
+
+  if (!node->config.checkpoint)
+    return;
+  if (node->saves.opened)
+    {
+      begin (node, patience);
+      return;
+    }
+  node->round.asked_us = patience; /* and asked again when the coordinator is ready */
+  node->round.request++;
+  if (lease_ready (node, &coordinator))
+    (void)member_send (
+        node, &coordinator,
+        &(Message){ .kind = MESSAGE_PUBLISH, .number = patience, .count = node->round.request });
+}
+
+void
+round_on_publish (Node *node, const NodeId *from, const Message *m)
+{
+  roster_find (node, from)->request = m->count;
+  begin (node, CLAMP (m->number, 1, ROUND_PATIENCE_MAX_US));
+}
+
+void
+round_on_scan (Node *node, const NodeId *from, const Message *m)
+{
+  NodeId coordinator;
+
+  node->round.early = *from;
+  node->round.early_number = m->number;
+  node->round.early_epoch = m->version;
+  if (lease_ready (node, &coordinator))
+    round_coordinator_opened (node);
+}
+
+void
+round_coordinator_opened (Node *node)
+{
+  Round *round = &node->round;
+
+  if (!node_id_is_none (&round->early) && node_id_equal (&round->early, &node->lease.holder))
+    owe (node, round->early_number, round->early_epoch);
+  round->early = NODE_ID_NONE;
+  if (round->owed > 0 && node->epoch.served >= round->owed_scan) /* an orphan message began it */
+    round_on_served (node, node->epoch.served);
+}
+
+static void
+answer (Node *node, const NodeId *coordinator)
+{
+  Round *round = &node->round;
+  g_autoptr (GArray) ids = g_array_new (FALSE, FALSE, sizeof (NodeId));
+  g_autoptr (GArray) numbers = g_array_new (FALSE, FALSE, sizeof (guint64));
+  Message scanned = { .kind = MESSAGE_SCANNED, .number = round->owed };
+
+  epoch_say_counts (node, &scanned, ids, numbers);
+  if (!node_id_equal (coordinator, &node->self))
+    (void)member_send (node, coordinator, &scanned);
+  else if (round->owed == round->number)
+    {
+      epoch_on_counts (node, &node->self, &scanned);
+      roster_find (node, &node->self)->scanned = TRUE;
+    }
+}
+
+void
+round_on_served (Node *node, guint64 scan)
+{
+  Round *round = &node->round;
+  NodeId coordinator;
+
+  epoch_on_served (node, scan);
+  if (round->owed == 0 || scan < round->owed_scan || !lease_ready (node, &coordinator))
+    return;
+  answer (node, &coordinator);
+  round->owed = 0;
+  round_go_on (node);
+}
+
+void
+round_on_scanned (Node *node, const NodeId *from, const Message *m)
+{
+  if (m->number != node->round.number)
+    return;
+  epoch_on_counts (node, from, m);
+  roster_find (node, from)->scanned = TRUE;
+  round_go_on (node);
+}
+
+static void
+note_missing (Node *node)
+{
+  GArray *missing = node->round.missing;
+
+  g_array_set_size (missing, 0);
+  for (guint i = 0; i < node->roster.members->len; i++)
+    {
+      const Member *member = node->roster.members->pdata[i];
+      if (!member->dead && !member->scanned)
+        node_id_set_add (missing, &member->id);
+    }
+}
+
+void
+round_go_on (Node *node)
+{
+  Round *round = &node->round;
+  gboolean ends = node->saves.closing || node->stop.halting || node->stop.finished;
+
+  if (round->state != ROUND_SCANNING || !node->saves.opened || ends)
+    return;
+  note_missing (node);
+  gboolean waits = round->missing->len > 0 || epoch_in_transit (node);
+  if (waits && node->now_us < round->until_us)
+    return;
+  node->stats.expired += waits;
+  round->state = ROUND_PUBLISHING;
+  core_emit (node, NODE_EFFECT_PUBLISH);
+}
+
+void
+round_departed (Node *node, const Member *member)
+{
+  if (node->round.state == ROUND_SCANNING && !member->scanned)
+    scan_all (node);
+}
+
+static char *
+show_ids (const GArray *ids)
+{
+  GString *text = g_string_new (NULL);
+  char id[NODE_ID_TEXT_MAX];
+
+  for (guint i = 0; i < ids->len; i++)
+    g_string_append_printf (text, "%s%s", i == 0 ? "" : ", ",
+                            node_id_show (&g_array_index (ids, NodeId, i), id));
+  return g_string_free (text, FALSE);
+}
+
+static void
+tell (Node *node, guint64 generation, gboolean failed, const GArray *missing)
+{
+  NodeEffect *effect = core_emit (node, NODE_EFFECT_SAVED);
+
+  effect->number = generation;
+  effect->failed = failed;
+  effect->text = missing->len == 0 ? NULL : show_ids (missing);
+}
+
+gboolean
+round_on_answer (Node *node, guint64 generation, gboolean failed)
+{
+  Round *round = &node->round;
+  gboolean again = round->state == ROUND_AGAIN || node->epoch.wanted;
+  gboolean quiet = node->epoch.quiet;
+
+  if (!round_publishes (node))
+    return FALSE;
+  round->state = ROUND_NONE;
+  round->heard = node->epoch.wanted = node->epoch.quiet = FALSE;
+  if (node->config.plan.epochs)
+    epoch_end (node);
+  if (again)
+    {
+      begin (node, ROUND_PATIENCE_US);
+      return TRUE;
+    }
+  if (quiet)
+    return TRUE;
+  for (guint i = 0; i < node->roster.members->len; i++)
+    {
+      const Member *member = node->roster.members->pdata[i];
+      if (!node_id_equal (&member->id, &node->self))
+        (void)member_send (node, &member->id,
+                           &(Message){ .kind = MESSAGE_PUBLISHED,
+                                       .number = generation,
+                                       .flag = failed,
+                                       .count = member->request,
+                                       .ids = round->missing });
+    }
+  tell (node, generation, failed, round->missing);
+  return TRUE;
+}
+
+/* It was asked when there was no session with it. */
+void
+round_greet (Node *node, const NodeId *to)
+{
+  const Round *round = &node->round;
+
+  if (round->state == ROUND_SCANNING && node->saves.opened && !roster_find (node, to)->scanned)
+    (void)member_send (
+        node, to,
+        &(Message){ .kind = MESSAGE_SCAN, .number = round->number, .version = node->epoch.number });
+}
+
+void
+round_on_published (Node *node, const Message *m)
+{
+  Round *round = &node->round;
+
+  round->heard = FALSE;
+#ifndef SATIN_PLANT_ANSWER_OF_ANOTHER
+  if (round->asked_us > 0 && m->count != round->request)
+    return; /* it ended before what is asked here began */
+#endif
+  round->asked_us = 0;
+  tell (node, m->number, m->flag, m->ids);
+}
+
+void
+round_renew (Node *node)
+{
+  node->round.owed = 0;
+  node->round.heard = FALSE;
+  epoch_renew (node);
+  if (node->round.asked_us > 0)
+    round_ask (node, node->round.asked_us);
+  if (node->saves.opened)
+    node->round.asked_us = 0;
+}
+
+void
+round_deposed (Node *node)
+{
+  gboolean asked = !node->epoch.quiet || node->epoch.wanted || node->round.state == ROUND_AGAIN;
+
+  if (node->round.state != ROUND_NONE && node->round.asked_us == 0 && asked)
+    node->round.asked_us = ROUND_PATIENCE_US; /* whoever asked here waits still */
+  node->round.state = ROUND_NONE;
+  node->epoch.wanted = node->epoch.quiet = FALSE;
+  node->epoch.begun = node->epoch.ended; /* its successor begins another one */
+}
+
+guint64
+round_due (Node *node)
+{
+  const Round *round = &node->round;
+
+  return round->state == ROUND_SCANNING && node->saves.opened && node->now_us < round->until_us
+             ? round->until_us
+             : CORE_NEVER;
+}

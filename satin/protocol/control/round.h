@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Saving now, because somebody asked: the coordinator has everybody scan, waits for them with some
+ * patience, publishes, and tells all. What is asked for while a round goes on begins it anew, so
+ * that its publication holds what was finished when it was asked.
+ *
+ * One scan is enough, although results move meanwhile. A result that arrives before its lender has
+ * heard of the round is in a slot that will be scanned. One that arrives later may come too late
+ * for the lender's scan; but the lender's ACK says that it has heard, and the holder, who drops the
+ * result at the ACK, saves it first. A member that leaves before its scan may have handed its
+ * results to one that has scanned: then all scan again. Driver's thread. */
+#pragma once
+
+#include "../members/member.h"
+#include "../messages/message.h"
+
+typedef struct Node Node;
+typedef struct Member Member;
+
+#define ROUND_PATIENCE_US (10 * G_USEC_PER_SEC)
+#define ROUND_PATIENCE_MAX_US (G_GUINT64_CONSTANT (86400) * G_USEC_PER_SEC)
+
+/* Where a round is led. */
+typedef enum
+{
+  ROUND_NONE,
+  ROUND_SCANNING,
+  ROUND_PUBLISHING, /* the scribe was told; its answer is that of the round */
+  ROUND_AGAIN       /* … and somebody has asked for another one since */
+} RoundState;
+
+typedef struct
+{
+  guint64 asked_us; /* the patience of who asked here; 0: nobody waits */
+  guint32 request;  /* what was asked here last, counted */
+  /* where the round is led */
+  guint64 number;
+  RoundState state;
+  guint64 until_us;
+  GArray *missing; /* of NodeId, in order: they had not scanned when the patience ended */
+  /* everywhere */
+  gboolean heard;    /* what is dropped is saved first, and each ACK says so */
+  guint64 owed;      /* the round whose scan is not over here; 0: none */
+  guint64 owed_scan; /* … and the number of that scan */
+  NodeId early; /* none, or a node that wants a scan and is not known to be coordinator yet … */
+  guint64 early_number; /* … and the round for which it does */
+  guint64 early_epoch;
+} Round;
+
+void round_init (Node *node);
+void round_done (Node *node);
+/* Plan cut: the time of an epoch has come; the coordinator begins one if none is open. */
+void round_on_interval (Node *node);
+/* NODE_EVENT_SAVE. patience_us 0: ROUND_PATIENCE_US. */
+void round_ask (Node *node, guint64 patience_us);
+void round_on_publish (Node *node, const NodeId *from, const Message *message);
+void round_on_scan (Node *node, const NodeId *from, const Message *message);
+void round_on_scanned (Node *node, const NodeId *from, const Message *message);
+void round_on_published (Node *node, const Message *message);
+/* It is known now that the coordinator takes rows: it may have asked before. */
+void round_coordinator_opened (Node *node);
+/* The engine has served scan number `scan`. */
+void round_on_served (Node *node, guint64 scan);
+/* The scribe was told to, and has not answered. */
+gboolean round_publishes (const Node *node);
+/* The scribe has published, or failed to. TRUE: this answers the round. */
+gboolean round_on_answer (Node *node, guint64 generation, gboolean failed);
+/* A member that left, or is lost. */
+void round_departed (Node *node, const Member *member);
+/* The session with this member has begun: it is asked, unless it has answered. */
+void round_greet (Node *node, const NodeId *to);
+/* Another coordinator. */
+void round_renew (Node *node);
+/* Is everything there? */
+void round_go_on (Node *node);
+/* This node is not coordinator any more. */
+void round_deposed (Node *node);
+guint64 round_due (Node *node);

@@ -1,0 +1,490 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See saves.h. */
+#include "../core.h"
+
+void
+saves_init (Node *node)
+{
+  Saves *saves = &node->saves;
+
+  saves->at_us = CORE_NEVER;
+  g_queue_init (&saves->waiting);
+}
+
+void
+saves_done (Node *node)
+{
+  Saves *saves = &node->saves;
+
+  g_queue_clear_full (&saves->waiting, g_free);
+}
+
+static void
+tell_member (Node *node, const Member *member)
+{
+  NodeEffect *effect = core_emit (node, NODE_EFFECT_MEMBER);
+
+  effect->node = member->id;
+  effect->text = g_strdup (member->address);
+  effect->text2 = g_strdup (member->host);
+  effect->number = member->pid;
+}
+
+void
+saves_promoted (Node *node, gboolean whole)
+{
+  node->saves.here = TRUE;
+  node->saves.opened = FALSE;
+  node->saves.tells_all = whole;
+  NodeEffect *effect = core_emit (node, NODE_EFFECT_COORDINATOR);
+  effect->whole = whole;
+  effect->number = lease_required (node);
+  for (guint i = 0; i < node->roster.members->len; i++)
+    tell_member (node, node->roster.members->pdata[i]);
+}
+
+void
+saves_retired (Node *node)
+{
+  Saves *saves = &node->saves;
+
+  saves->here = saves->opened = saves->closing = saves->final = saves->again = FALSE;
+  g_queue_clear_full (&saves->waiting, g_free);
+  rerun_retired (node);
+  round_deposed (node);
+  core_emit (node, NODE_EFFECT_RETIRE);
+}
+
+gboolean
+saves_reaches (Node *node)
+{
+  NodeId coordinator;
+
+  if (!lease_ready (node, &coordinator))
+    return FALSE;
+  return node->saves.here || carry_reaches (node, &coordinator);
+}
+
+void
+saves_renew (Node *node)
+{
+  if (!node->config.checkpoint)
+    return;
+  if (node->saves.rows > 0) /* else the next scan has all there is in any case */
+    node->saves.whole = TRUE;
+  node->stats.renewed++;
+  events_renew (node);
+  work_renew (node);
+  held_forget_saved (node);
+  leave_forget_sent (node);
+  saves_hurry (node);
+  round_renew (node);
+}
+
+/* What the scribe is given from now on is published later than what it was given so far. */
+static void
+push_ticket (Node *node, SavesTicket ticket)
+{
+  ticket.ticket = node->saves.tickets;
+  g_queue_push_tail (&node->saves.waiting, g_memdup2 (&ticket, sizeof ticket));
+}
+
+static void
+note_ticket (Node *node, const NodeId *id, guint32 lease, guint64 reported_us)
+{
+  push_ticket (node, (SavesTicket){ .node = *id, .lease = lease, .reported_us = reported_us });
+}
+
+void
+saves_note_event (Node *node, const NodeId *id, guint64 event)
+{
+  SavesTicket *last = g_queue_peek_tail (&node->saves.waiting);
+
+  if (last != NULL && last->event > 0 && node_id_equal (&last->node, id))
+    {
+      last->event = event;
+      last->ticket = node->saves.tickets;
+    }
+  else
+    push_ticket (node, (SavesTicket){ .node = *id, .event = event });
+}
+
+void
+saves_note_roster (Node *node)
+{
+  push_ticket (node, (SavesTicket){ .term = node->roster.term, .version = node->roster.version });
+}
+
+static void
+emit_save (Node *node, GPtrArray *rows, const NodeId *from)
+{
+  GPtrArray *copies = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
+
+  for (guint i = 0; i < rows->len; i++)
+    {
+      Row *row = row_copy (rows->pdata[i]);
+      if (node_id_is_none (&row->node))
+        row->node = *from;
+      g_ptr_array_add (copies, row);
+      if (row->children > 0)
+        orphans_archive (node, row); /* whoever is to run that job again need not wait for a disk */
+    }
+  node->stats.rows_saved += copies->len;
+  NodeEffect *effect = core_emit (node, NODE_EFFECT_SAVE);
+  effect->rows = copies;
+  effect->number = ++node->saves.tickets;
+}
+
+void
+saves_on_rows (Node *node, GPtrArray *rows, guint64 risk_us)
+{
+  NodeId coordinator;
+  guint i = 0;
+
+  if (rows->len == 0 && risk_us == 0)
+    return;
+  node->saves.rows += rows->len;
+  buddy_on_rows (node, rows);
+  if (!node->config.checkpoint)
+    {
+      work_reported (node, risk_us);
+      return;
+    }
+  if (!saves_reaches (node))
+    {
+      node->saves.whole = TRUE;
+      work_not_sent (node, risk_us);
+      return;
+    }
+  (void)lease_ready (node, &coordinator);
+  node->stats.rows_sent += rows->len;
+  work_reported (node, risk_us);
+  if (node->saves.here)
+    {
+      emit_save (node, rows, &node->self);
+      note_ticket (node, &node->self, node->lease.number, node->work.reported_us);
+      return;
+    }
+  do
+    i = rows_send (node, &coordinator, rows, i,
+                   &(Message){ .kind = MESSAGE_SAVE,
+                               .number = node->work.reported_us,
+                               .count = node->lease.number });
+  while (i < rows->len);
+}
+
+void
+saves_on_save (Node *node, const NodeId *from, const Message *m)
+{
+  if (m->rows->len > 0)
+    emit_save (node, m->rows, from);
+  if (m->number > 0)
+    note_ticket (node, from, m->count, m->number);
+}
+
+static guint64
+scan (Node *node, gboolean whole)
+{
+  Saves *saves = &node->saves;
+
+  saves->scans++;
+  if (whole && saves_reaches (node))
+    {
+      saves->whole_scan = saves->scans;
+      saves->whole = FALSE;
+    }
+  buddy_on_scan (node, saves->scans, whole);
+  core_emit (node, NODE_EFFECT_SCAN)->whole = whole;
+  if (whole)
+    held_forget_saved (node);
+  saves_flush (node);
+  return saves->scans;
+}
+
+guint64
+saves_scan (Node *node)
+{
+  return scan (node, (node->saves.whole && saves_reaches (node))
+                         || (buddy_takes (node) && buddy_wants_whole (node)));
+}
+
+guint64
+saves_scan_whole (Node *node)
+{
+  return scan (node, TRUE);
+}
+
+void
+saves_on_served (Node *node, guint64 scan, guint64 cost_us)
+{
+  g_autoptr (GPtrArray) none = g_ptr_array_new ();
+  guint64 unsent_us = node->work.unsent_us;
+
+  node->saves.rest_us = node->now_us + SAVES_REST * cost_us;
+  buddy_on_served (node, scan);
+  mirror_on_served (node, scan);
+  if (scan < node->saves.whole_scan || node->saves.whole || unsent_us == 0)
+    return;
+  node->work.unsent_us = 0; /* all rows have gone once more */
+  saves_on_rows (node, none, unsent_us);
+}
+
+/* Who asked ends the run. */
+static void
+tell_closed (Node *node, const NodeEvent *published)
+{
+  Message message = { .kind = MESSAGE_CLOSED,
+                      .count = node->saves.request,
+                      .number = published->number,
+                      .flag = published->failed,
+                      .text = published->text };
+
+  gboolean own = node_id_equal (&node->saves.closer, &node->self);
+  if (own && roster_is_master (node) && node_id_equal (&node->lease.holder, &node->self))
+    stop_on_closed (node, &message);
+  else if (!own)
+    (void)member_send (node, &node->saves.closer, &message);
+}
+
+static void
+acknowledge_event (Node *node, const SavesTicket *ticket)
+{
+  if (node_id_equal (&ticket->node, &node->self))
+    events_published (node, ticket->event);
+  else
+    (void)member_send (
+        node, &ticket->node,
+        &(Message){ .kind = MESSAGE_NOTED, .count = node->lease.number, .number = ticket->event });
+}
+
+/* All orders up to `ticket` are published. */
+static void
+acknowledge (Node *node, guint64 ticket, guint64 generation)
+{
+  GQueue *waiting = &node->saves.waiting;
+  SavesTicket *first, roster = { 0 };
+
+  while ((first = g_queue_peek_head (waiting)) != NULL && first->ticket <= ticket)
+    {
+      if (first->term.number > 0)
+        roster = *first;
+      else if (first->event > 0)
+        acknowledge_event (node, first);
+      else if (!node_id_equal (&first->node, &node->self))
+        (void)member_send (node, &first->node,
+                           &(Message){ .kind = MESSAGE_SAVED,
+                                       .number = first->reported_us,
+                                       .version = generation,
+                                       .count = first->lease });
+      else /* of an earlier lease of this node: work_renew has passed that mark */
+        work_published (node, first->reported_us);
+      g_free (g_queue_pop_head (waiting));
+    }
+  if (roster.term.number > 0)
+    member_send_all (node, &(Message){ .kind = MESSAGE_NOTED,
+                                       .count = node->lease.number,
+                                       .term = roster.term,
+                                       .version = roster.version });
+}
+
+void
+saves_on_published (Node *node, const NodeEvent *event)
+{
+  Saves *saves = &node->saves;
+  gboolean newer = !event->failed && event->number > node->lease.generation;
+
+  if (!saves->here)
+    return; /* not any more: nobody counts on it */
+  if (!event->failed)
+    acknowledge (node, event->saved, event->number);
+  lease_saw_generation (node, event->number);
+  if (newer) /* a bid is held against it, whoever will be master then */
+    member_send_all (node, &(Message){ .kind = MESSAGE_SAVED, .version = event->number });
+  if (event->final && !round_on_answer (node, event->number, event->failed) && saves->final)
+    {
+      saves->final = FALSE;
+      saves->closing = saves->again;
+      saves->again = FALSE;
+      if (!saves->closing)
+        tell_closed (node, event);
+    }
+  if (node->ended)
+    return;
+  if (event->failed || event->work_us > 0)
+    elect_watch (node, event->failed ? 0 : event->work_us);
+  saves_close_go_on (node);
+}
+
+void
+saves_on_saved (Node *node, const NodeId *from, const Message *m)
+{
+  lease_saw_generation (node, m->version);
+  if (m->count == node->lease.number && node_id_equal (from, &node->lease.holder))
+    work_published (node, m->number);
+}
+
+/* ---- the end ---- */
+
+void
+saves_on_close (Node *node, const NodeId *from, const Message *m)
+{
+  Saves *saves = &node->saves;
+
+  if (node_id_equal (&saves->closer, from) && m->count < saves->request)
+    return; /* only the newest is waited for */
+  if (saves->final && (saves->request != m->count || !node_id_equal (&saves->closer, from)))
+    saves->again = TRUE; /* what is under way may lack what this one wants */
+  if (!saves->closing)
+    {
+      saves->told_by_us = node->now_us + EVENTS_PATIENCE_US;
+      events_ask (node);
+    }
+  saves->closing = TRUE;
+  saves->closer = *from;
+  saves->request = m->count;
+  if (m->flag)
+    {
+      NodeEffect *effect = core_emit (node, NODE_EFFECT_ANSWER);
+      effect->bytes = g_bytes_ref (m->value);
+      effect->number = m->number;
+    }
+  saves_close_go_on (node);
+}
+
+void
+saves_close_go_on (Node *node)
+{
+  Saves *saves = &node->saves;
+
+  if (!saves->closing || saves->final || !saves->opened || round_publishes (node)
+      || (node->now_us < saves->told_by_us && !events_are_told (node)))
+    return;
+  node->stats.expired += !events_are_told (node);
+  saves->final = TRUE;
+  core_emit (node, NODE_EFFECT_FINAL);
+}
+
+void
+saves_opened (Node *node)
+{
+  node->saves.opened = TRUE;
+}
+
+void
+saves_flush (Node *node)
+{
+  if (!saves_reaches (node) && !buddy_takes (node))
+    return;
+  guint64 risk_us;
+  g_autoptr (GPtrArray) rows = held_rows (node, &risk_us);
+  risk_us += leave_add_taken (node, rows);
+  saves_on_rows (node, rows, risk_us);
+  leave_sent_taken (node);
+}
+
+/* Rows for a buddy are wanted often, those for a file alone at its interval. */
+static guint64
+interval_us (Node *node)
+{
+  guint64 file_us = MAX (node->config.save_interval_us, SAVES_HURRY_US);
+
+  if (!buddy_takes (node))
+    return file_us;
+  return node->config.checkpoint ? MIN (node->config.copy_us, file_us) : node->config.copy_us;
+}
+
+void
+saves_begin (Node *node)
+{
+  node->saves.at_us = node->now_us + interval_us (node);
+}
+
+void
+saves_hurry (Node *node)
+{
+  guint64 soon_us = MIN (SAVES_HURRY_US, interval_us (node));
+
+  node->saves.at_us = MIN (node->saves.at_us, node->now_us + soon_us);
+}
+
+void
+saves_joined (Node *node, const Member *member, gboolean seen)
+{
+  const NodeId *id = &member->id;
+
+  work_joined (node, id);
+  if (seen || node_id_equal (id, &node->self))
+    events_see (node, &(Message){ .text = "joined", .id = *id, .path = "", .host = member->host });
+  if (node_id_equal (id, &node->self) && node->config.checkpoint)
+    saves_begin (node);
+  if (!node->saves.here)
+    return;
+  tell_member (node, member);
+  epoch_greet (node, id);
+  roster_find (node, id)->scanned = TRUE; /* nobody waits for the round that it came into */
+}
+
+void
+saves_departed (Node *node, const NodeId *id, const char *cause)
+{
+  events_see (node, &(Message){ .text = EVENT_LEFT, .id = *id, .path = "", .host = cause });
+}
+
+/* All that a version of the roster says is written down: the publication that says so may begin. */
+void
+saves_roster_changed (Node *node)
+{
+  if (!node->saves.here)
+    return;
+  round_go_on (node);
+  if (node->saves.closing && !node->saves.final)
+    events_ask (node); /* others lost something, too */
+  saves_close_go_on (node);
+}
+
+guint64
+saves_due (Node *node)
+{
+  const Saves *saves = &node->saves;
+  gboolean waits
+      = saves->closing && !saves->final && saves->opened && node->now_us < saves->told_by_us;
+
+  if (!core_is_member (node))
+    return CORE_NEVER;
+  return waits ? MIN (saves->at_us, saves->told_by_us) : saves->at_us;
+}
+
+/* Else what is finished stays in the engine: the coordinator takes nothing in, or less than comes.
+ */
+static gboolean
+has_room (Node *node)
+{
+  const Member *coordinator = roster_find (node, &node->lease.holder);
+
+  return node->saves.here || (coordinator != NULL && carry_has_room (coordinator));
+}
+
+void
+saves_tick (Node *node)
+{
+  if (!core_is_member (node))
+    return;
+  saves_close_go_on (node);
+  if (node->now_us < node->saves.at_us)
+    return;
+  if (node->now_us < node->saves.rest_us && !node->saves.whole)
+    {
+      node->saves.at_us = node->saves.rest_us;
+      return;
+    }
+  node->saves.at_us = node->now_us + interval_us (node);
+  if (node->config.plan.epochs)
+    {
+      round_on_interval (node);
+      return;
+    }
+  if (saves_reaches (node) ? has_room (node) : buddy_takes (node))
+    (void)saves_scan (node);
+  else if (!node->config.checkpoint && node->buddy.state == BUDDY_NONE)
+    node->saves.at_us = CORE_NEVER;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Rows on their way to the coordinator, and the coordinator's own part of that: the scribe's
+ * orders. A new coordinator asks for whole frontiers; no other memory of saves exists. What went to
+ * an earlier one, or was said by it, does not count. Driver's thread. */
+#pragma once
+
+#include "../members/member.h"
+#include "../node.h"
+#include "../work/work.h"
+
+#define SAVES_HURRY_US (200 * 1000)
+/* Reading deep stacks takes long; so many times as long passes before it is done again, unless all
+ * rows are wanted. */
+#define SAVES_REST 800
+
+/* Rows of a node at the scribe: when this order is published, so much of its work is; or its
+ * events.
+ */
+typedef struct
+{
+  guint64 ticket;
+  NodeId node;
+  guint32 lease; /* for which it was sent */
+  guint64 reported_us;
+  guint64 event; /* or this one of its events; 0: of rows */
+  Term term;     /* or all that the rosters up to this one tell; number 0: not that */
+  guint64 version;
+} SavesTicket;
+
+typedef struct
+{
+  gboolean here;      /* this node is coordinator */
+  gboolean opened;    /* … and the scribe has taken over */
+  gboolean tells_all; /* it began by making all rows known */
+  gboolean closing;   /* the last publication is wanted … */
+  gboolean final;     /* … and was asked for … */
+  gboolean again;     /* … and once more after it */
+  NodeId closer;      /* the master that wants it … */
+  guint32 request;    /* … under this number */
+  guint64 told_by_us; /* … and at the latest then */
+  gboolean whole;     /* the next scan is of everything */
+  guint64 rows;       /* that the engine gave so far */
+  guint64 scans;      /* orders to the engine so far */
+  guint64 whole_scan; /* the last of them that was of everything */
+  guint64 tickets;    /* orders to the scribe so far */
+  GQueue waiting;     /* of SavesTicket: rows that are not published yet */
+  guint64 at_us;      /* of the next scan; CORE_NEVER: none */
+  gboolean unmatched; /* people were told that saved results fit no job */
+  guint64 rest_us;    /* until then none is made, since the last one took long */
+} Saves;
+
+void saves_init (Node *node);
+void saves_done (Node *node);
+/* This node is coordinator now. `whole`: all rows are to be made known. */
+void saves_promoted (Node *node, gboolean whole);
+/* … and not any more. */
+void saves_retired (Node *node);
+/* The scribe has taken over. */
+void saves_opened (Node *node);
+/* The coordinator is at work, and is this node or can be told. */
+gboolean saves_reaches (Node *node);
+/* Another coordinator: the whole frontier goes again, soon. */
+void saves_renew (Node *node);
+/* `risk_us`: so much less is at risk in this node when they are published. */
+void saves_on_rows (Node *node, GPtrArray *rows, guint64 risk_us);
+/* The next scan is soon. */
+void saves_hurry (Node *node);
+/* Has the engine scanned; the number of this scan. */
+guint64 saves_scan (Node *node);
+/* … of everything. */
+guint64 saves_scan_whole (Node *node);
+/* The engine has served scan number `scan`, and all before it; that cost each seat so much. */
+void saves_on_served (Node *node, guint64 scan, guint64 cost_us);
+void saves_on_published (Node *node, const NodeEvent *event);
+/* So much of what this node sent is published. */
+void saves_on_saved (Node *node, const NodeId *from, const Message *message);
+/* The master wants the last publication. */
+void saves_on_close (Node *node, const NodeId *from, const Message *message);
+void saves_close_go_on (Node *node);
+/* Coordinator: with the orders so far this event of this node is published, and all before it; the
+ * changes of the present roster are. */
+void saves_note_event (Node *node, const NodeId *id, guint64 event);
+void saves_note_roster (Node *node);
+void saves_on_save (Node *node, const NodeId *from, const Message *message);
+/* A member of a run with a checkpoint scans from now on, at its interval. */
+void saves_begin (Node *node);
+/* Sends the finished results that wait for their lenders. */
+void saves_flush (Node *node);
+/* `seen` FALSE: it was here before this node. */
+void saves_joined (Node *node, const Member *member, gboolean seen);
+void saves_departed (Node *node, const NodeId *id, const char *cause);
+/* After these two, for all that a new version of the roster says. */
+void saves_roster_changed (Node *node);
+guint64 saves_due (Node *node);
+void saves_tick (Node *node);

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See stop.h. */
+#include "../core.h"
+
+void
+stop_done (Node *node)
+{
+  Stop *stop = &node->stop;
+
+  g_clear_pointer (&stop->answer, g_bytes_unref);
+  g_free (stop->sentence);
+}
+
+/* A run that is given up: whoever hears of that is to have heard why. */
+static void
+say_end (Node *node, guint64 code, gboolean finished)
+{
+  for (guint i = 0; i < 2 * node->links.links->len; i++)
+    {
+      /* Routed ones first: who passes it on ends when it hears it. */
+      Link *link = node->links.links->pdata[i % node->links.links->len];
+      if ((link->circuit != NULL) != (i < node->links.links->len))
+        continue;
+      if (code == NODE_END_FAILED && !finished)
+        poison_greet (node, link);
+      link_send (node, link, &(Message){ .kind = MESSAGE_END, .number = code, .flag = finished });
+    }
+}
+
+/* The END effect itself is the last of the step: node.c emits it. Whoever hears of the end passes
+ * it on, so that one broken link of a master that leaves now does not make others begin again.
+ * `finished`: the code is what main returned, which may be any number. */
+static void
+end (Node *node, guint64 code, gboolean finished)
+{
+  if (node->ended)
+    return;
+  say_end (node, code, finished);
+  node->stop.code = code;
+  node->stop.finished = finished;
+  node->ended = TRUE;
+}
+
+static void
+halt (Node *node)
+{
+  if (node->stop.halting)
+    return;
+  if (!node->stop.wanted)
+    node->stop.patience_us = STOP_DRAIN_US; /* should this node be master before it is over */
+  node->stop.halting = node->stop.wanted = TRUE;
+  node->stop.halted = node->leave.halted;
+  if (!node->leave.begun) /* else it stops already */
+    core_emit (node, NODE_EFFECT_HALT);
+}
+
+/* Until somebody has taken over what stands there nothing has begun, and that may be long. */
+static gboolean
+has_nothing_to_save (Node *node)
+{
+  return !node->config.checkpoint || (node->config.kept && node->lease.starting);
+}
+
+/* This node has sent all it has: after it the coordinator knows so, and says so to the master. If
+ * the coordinator is a new one, all goes to it first. */
+static void
+report_drained (Node *node)
+{
+  NodeId coordinator;
+
+  if (!node->stop.halted || node->stop.owed_scan > 0 || !lease_ready (node, &coordinator)
+      || !saves_reaches (node))
+    return;
+  if (node->saves.whole)
+    {
+      node->stop.owed_scan = saves_scan (node);
+      return;
+    }
+  saves_flush (node);
+  Message message = { .kind = MESSAGE_DRAINED, .id = node->self, .count = node->lease.number };
+  if (node->saves.here)
+    stop_on_drained (node, &message);
+  else
+    (void)member_send (node, &coordinator, &message);
+}
+
+static void
+begin (Node *node)
+{
+  if (has_nothing_to_save (node))
+    {
+      end (node, NODE_END_SUSPENDED, FALSE);
+      return;
+    }
+  node->stop.until_us = node->now_us + node->stop.patience_us;
+  halt (node);
+  member_send_all (node, &(Message){ .kind = MESSAGE_HALT });
+  report_drained (node); /* a leave may have halted it long ago */
+}
+
+static void
+forward (Node *node)
+{
+  const Member *acting = roster_acting (node);
+
+  if (acting != NULL)
+    (void)member_send (node, &acting->id,
+                       &(Message){ .kind = node->stop.cancelled ? MESSAGE_CANCEL : MESSAGE_SUSPEND,
+                                   .number = node->stop.patience_us });
+}
+
+void
+stop_suspend (Node *node, guint64 patience_us)
+{
+  Stop *stop = &node->stop;
+  gboolean again = stop->wanted;
+  guint64 patience = patience_us > 0 ? patience_us : STOP_DRAIN_US;
+
+  stop->patience_us = again ? MIN (stop->patience_us, patience) : patience;
+  stop->wanted = TRUE;
+  if (!roster_is_master (node))
+    forward (node);
+  else if (!again || !stop->halting)
+    begin (node);
+  else
+    stop->until_us = MIN (stop->until_us, node->now_us + stop->patience_us);
+}
+
+void
+stop_cancel (Node *node)
+{
+  node->stop.cancelled = TRUE;
+  if (roster_is_master (node))
+    end (node, NODE_END_CANCELLED, FALSE);
+  else
+    forward (node);
+}
+
+void
+stop_condemn (Node *node, const char *sentence)
+{
+  g_free (node->stop.sentence);
+  node->stop.sentence = g_strdup (sentence);
+  end (node, NODE_END_FAILED, FALSE);
+}
+
+void
+stop_crash_report (Node *node, const char *sentence)
+{
+  for (guint i = 0; i < node->links.links->len; i++)
+    if (!((Link *)node->links.links->pdata[i])->bound)
+      {
+        say_end (node, NODE_END_FAILED, FALSE);
+        return;
+      }
+  stop_condemn (node, sentence);
+}
+
+void
+stop_on_served (Node *node, guint64 scan)
+{
+  if (node->stop.owed_scan == 0 || scan < node->stop.owed_scan)
+    return;
+  node->stop.owed_scan = 0;
+  report_drained (node);
+}
+
+void
+stop_on_halt (Node *node)
+{
+  halt (node);
+  report_drained (node);
+}
+
+void
+stop_on_halted (Node *node)
+{
+  node->stop.halted = node->stop.halting;
+  report_drained (node);
+}
+
+void
+stop_on_drained (Node *node, const Message *m)
+{
+  Member *member = roster_find (node, &m->id);
+  const Member *acting = roster_acting (node);
+
+  if (m->count != node->lease.number || member == NULL)
+    return;
+  if (roster_is_master (node))
+    {
+      member->drained = TRUE;
+      stop_go_on (node);
+    }
+  else if (node->saves.here && acting != NULL)
+    (void)member_send (node, &acting->id, m);
+}
+
+void
+stop_finish (Node *node, guint64 code, GBytes *answer)
+{
+  if (!roster_is_master (node))
+    return;
+  node->stop.finished = TRUE;
+  node->stop.code = code;
+  g_clear_pointer (&node->stop.answer, g_bytes_unref);
+  if (answer != NULL)
+    node->stop.answer = g_bytes_ref (answer);
+  node->stop.final = FALSE; /* in a suspend it may be under way, without the answer */
+  stop_go_on (node);
+}
+
+static gboolean
+is_drained (Node *node)
+{
+  for (guint i = 0; i < node->roster.members->len; i++)
+    {
+      const Member *member = node->roster.members->pdata[i];
+#ifndef SATIN_PLANT_NOT_DRAINED
+      if (!member->dead && !member->drained)
+        return FALSE;
+#else
+      if (!member->dead && !member->drained && i == 0)
+        return FALSE;
+#endif
+    }
+  return TRUE;
+}
+
+/* Until then somebody who was not heard may be, or counts as dead. */
+static guint64
+given_up_us (Node *node)
+{
+  return node->stop.until_us + node->config.silence_us;
+}
+
+/* Nobody can write the checkpoint: an answer is an answer, a suspended run is lost. */
+static void
+end_unsaved (Node *node)
+{
+  if (!node->lease.without || !lease_is_vacant (node)
+      || (node->stop.finished && elect_may_bid (node))
+      || (!node->stop.finished && !node->leave.missed && node->now_us < given_up_us (node)
+          && elect_missed_some (node)))
+    return; /* somebody may be found yet, or has been */
+  if (node->stop.finished)
+    end (node, node->stop.code, TRUE);
+  else
+    stop_refused (node, "nobody can write the checkpoint, so the run could not be suspended");
+}
+
+void
+stop_go_on (Node *node)
+{
+  Stop *stop = &node->stop;
+  NodeId coordinator;
+
+  if (stop->final || node->ended || !(stop->finished || stop->halting) || !roster_is_master (node))
+    return;
+  if (!node->config.checkpoint)
+    {
+      end (node, stop->finished ? stop->code : NODE_END_SUSPENDED, stop->finished);
+      return;
+    }
+  gboolean ready = lease_ready (node, &coordinator);
+  /* Who is missed by others does not let them wait for a store. */
+  if (!stop->finished && !is_drained (node) && node->now_us < stop->until_us
+      && (ready || !node->leave.missed))
+    return;
+  if (!ready)
+    {
+      end_unsaved (node);
+      return;
+    }
+  if (!stop->finished)
+    stop->code = NODE_END_SUSPENDED;
+  node->stats.expired += !stop->finished && !is_drained (node);
+  stop->final = TRUE;
+  Message message = { .kind = MESSAGE_CLOSE,
+                      .count = ++stop->request,
+                      .number = stop->code,
+                      .flag = stop->answer != NULL,
+                      .value = stop->answer };
+  if (node->saves.opened)
+    saves_on_close (node, &node->self, &message);
+  else if (!node->saves.here) /* else it is asked again when it has opened */
+    (void)member_send (node, &coordinator, &message);
+}
+
+void
+stop_on_closed (Node *node, const Message *m)
+{
+  const char *why = m->text;
+
+  if (!node->stop.final || m->count != node->stop.request)
+    return;
+  if (m->flag && (why == NULL || *why == '\0'))
+    why = "the last publication of the checkpoint failed";
+  if (m->flag)
+    core_log (node, "%s", why);
+  if (m->flag && !node->stop.finished)
+    stop_refused (node, why);
+  else
+    end (node, node->stop.code, node->stop.finished);
+}
+
+void
+stop_refused (Node *node, const char *why)
+{
+  if (node->leave.missed)
+    {
+      node->leave.unsaved = TRUE;
+      return;
+    }
+  g_free (node->stop.sentence);
+  node->stop.sentence = g_strdup (why);
+  end (node, NODE_END_NO_STORE, FALSE);
+}
+
+void
+stop_on_end (Node *node, guint64 code, gboolean finished)
+{
+  if (code == NODE_END_FAILED && !finished && node->stop.sentence == NULL)
+    {
+      node->stop.sentence = poison_sentence (node);
+      if (node->stop.sentence == NULL)
+        {
+          join_on_crash_report (node);
+          return;
+        }
+    }
+  end (node, code, finished);
+}
+
+void
+stop_renew (Node *node)
+{
+  if (node->stop.wanted || node->stop.cancelled)
+    forward (node);
+  report_drained (node);
+}
+
+void
+stop_greet (Node *node, const NodeId *to)
+{
+  const Member *acting = roster_acting (node);
+
+  if (roster_is_master (node) && node->stop.halting)
+    (void)member_send (node, to, &(Message){ .kind = MESSAGE_HALT });
+  else if ((node->stop.wanted || node->stop.cancelled) && acting != NULL
+           && node_id_equal (&acting->id, to))
+    {
+      forward (node);
+      report_drained (node);
+    }
+}
+
+void
+stop_coordinator_is_new (Node *node)
+{
+  if (!roster_is_master (node))
+    return;
+#ifndef SATIN_PLANT_DRAINED_STAYS
+  for (guint i = 0; i < node->roster.members->len; i++)
+    ((Member *)node->roster.members->pdata[i])->drained = FALSE;
+#endif
+  node->stop.final = FALSE;
+}
+
+void
+stop_nobody_writes (Node *node)
+{
+  node->stop.final = FALSE; /* whoever was asked to close is gone */
+  stop_go_on (node);
+}
+
+void
+stop_coordinator_has_opened (Node *node)
+{
+  Stop *stop = &node->stop;
+
+  if (roster_is_master (node) && stop->halting)
+    stop->until_us = MAX (stop->until_us, node->now_us + MIN (stop->patience_us, STOP_ROWS_US));
+  stop_coordinator_is_ready (node);
+}
+
+void
+stop_coordinator_is_ready (Node *node)
+{
+  if (roster_is_master (node))
+    node->stop.final = FALSE; /* what it was asked for may be lost: asked again */
+  report_drained (node);
+  stop_go_on (node);
+}
+
+void
+stop_deposed (Node *node)
+{
+  node->stop.final = node->stop.finished = FALSE;
+}
+
+gboolean
+stop_promoted (Node *node)
+{
+  if (node->stop.cancelled)
+    end (node, NODE_END_CANCELLED, FALSE);
+  if (node->ended || poison_judge (node))
+    return TRUE;
+  if (!node->stop.wanted)
+    return FALSE;
+  for (guint i = 0; i < node->roster.members->len; i++)
+    ((Member *)node->roster.members->pdata[i])->drained = FALSE;
+  begin (node);
+  return TRUE;
+}
+
+guint64
+stop_due (Node *node)
+{
+  const Stop *stop = &node->stop;
+
+  if (!stop->halting || stop->final || !roster_is_master (node))
+    return CORE_NEVER;
+  if (node->now_us < stop->until_us)
+    return stop->until_us;
+  return node->now_us < given_up_us (node) ? given_up_us (node) : CORE_NEVER;
+}

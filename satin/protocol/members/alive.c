@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See alive.h. */
+#include "../core.h"
+
+static void
+accused_free (gpointer data)
+{
+  Accused *accused = data;
+
+  g_free (accused->address);
+  g_free (accused);
+}
+
+void
+alive_init (Node *node)
+{
+  Alive *alive = &node->alive;
+
+  alive->accused = g_ptr_array_new_with_free_func (accused_free);
+  alive->ping_at_us = alive->look_at_us = alive->dial_at_us = CORE_NEVER;
+}
+
+void
+alive_changed (Node *node)
+{
+  node->alive.changed = TRUE;
+}
+
+void
+alive_done (Node *node)
+{
+  Alive *alive = &node->alive;
+
+  g_ptr_array_unref (alive->accused);
+}
+
+void
+alive_dead (Node *node, Member *member, Death death)
+{
+  static const char *const why[]
+      = { [DEATH_PROVED] = "its address refuses",
+          [DEATH_REFUSED] = "its address refuses, and nobody has a link to it",
+          [DEATH_SILENT] = "silent for too long" };
+
+  if (member->dead || node_id_equal (&member->id, &node->self))
+    return;
+  core_log (node, "node %u.%u is dead: %s", member->id.term, member->id.number, why[death]);
+  node->stats.silenced += death == DEATH_SILENT;
+  member->dead = TRUE;
+  member->silent = death == DEATH_SILENT;
+  member->proved = death == DEATH_PROVED;
+  roster_on_dead (node);
+}
+
+void
+alive_heard (Node *node, Member *member)
+{
+  if (node->now_us >= member->heard_us + node->config.silence_us / 2)
+    alive_changed (node); /* it was looked for: the next time for that is nearer than its death */
+  member->heard_us = node->now_us;
+}
+
+static void
+dial (Node *node, Member *member, DialPurpose purpose)
+{
+  alive_changed (node);
+  member->dialled_us = node->now_us;
+  member->dial_at_us = CORE_NEVER;
+  if (link_to (node, &member->id) == NULL)
+    member->seek_at_us = node->now_us + REACH_SLOW_US;
+  member->dial = link_dial (node, purpose, &member->id, member->address);
+}
+
+/* Its crash report, and the end of the run, may still come by that link, and then its end is
+ * told. It is dialled again at that, or after half of the silence. */
+gboolean
+alive_may_speak (Node *node, const Member *member)
+{
+  return link_direct (node, &member->id) != NULL
+         && node->now_us < member->heard_us + node->config.silence_us / 2;
+}
+
+/* No link is left, or none that says anything: a refused dial is the proof. At once, unless one was
+ * made a moment ago. */
+void
+alive_redial (Node *node, Member *member)
+{
+  if (member->dead || member->dial != 0 || link_is_coming (node, &member->id, FALSE))
+    return;
+  if (member->dialled_us == 0 || node->now_us >= member->dialled_us + ALIVE_REDIAL_MIN_US)
+    dial (node, member, DIAL_MEMBER);
+  else
+    {
+      member->dial_at_us = member->dialled_us + ALIVE_REDIAL_MIN_US;
+      alive_changed (node);
+    }
+}
+
+/* The master hears of it still, so there may be a way through here. But should that not help for
+ * long, one of the two has to go: what they hold of each other cannot come back. */
+static gboolean
+is_heard_here (Node *node, Link *accuser, Member *member)
+{
+  if (!roster_is_master (node) || node->now_us >= member->heard_us + node->config.silence_us / 2
+      || !reach_offer (node, accuser, &member->id))
+    return FALSE;
+  if (member->accused_us == 0)
+    member->accused_us = MAX (node->now_us, 1);
+  return node->now_us < member->accused_us + node->config.silence_us;
+}
+
+void
+alive_on_gone (Node *node, Link *link, const Message *m)
+{
+  Member *member = roster_find (node, &m->id);
+
+  if (member == NULL || member->dead || node_id_equal (&m->id, &node->self))
+    return;
+  gboolean heard = is_heard_here (node, link, member);
+  if (!m->flag && member->dial == 0)
+    dial (node, member, DIAL_CHECK); /* §: the master looks for itself */
+  else if (!heard && roster_is_master (node)
+           && (m->flag
+               || (member->accused_us != 0
+                   && node->now_us >= member->accused_us + node->config.silence_us)))
+    alive_dead (node, member, DEATH_SILENT);
+}
+
+static void
+look_again (Node *node, Accused *accused)
+{
+  guint64 beat_us = node->config.heartbeat_us;
+  guint64 pause_us = CLAMP ((node->now_us - accused->since_us) / ALIVE_MEET_SHARE,
+                            ALIVE_MEET_MIN * beat_us, ALIVE_MEET_MAX * beat_us);
+
+  accused->dialling = FALSE;
+  accused->at_us = node->now_us + core_jitter (node, pause_us);
+}
+
+/* (nullable) */
+static Accused *
+find_accused (Node *node, const char *address)
+{
+  for (guint i = 0; i < node->alive.accused->len; i++)
+    {
+      Accused *accused = node->alive.accused->pdata[i];
+      if (g_str_equal (accused->address, address))
+        return accused;
+    }
+  return NULL;
+}
+
+gboolean
+alive_is_accused (Node *node, const char *address)
+{
+  return find_accused (node, address) != NULL;
+}
+
+void
+alive_accuse (Node *node, const char *address)
+{
+  GPtrArray *all = node->alive.accused;
+
+#ifdef SATIN_PLANT_MASTERS_MEET
+  if (!roster_is_master (node))
+    return;
+#endif
+  if (address[0] == '\0' || g_strcmp0 (address, node->config.address) == 0
+      || find_accused (node, address) != NULL)
+    return;
+  if (all->len == ALIVE_ACCUSED_MAX)
+    g_ptr_array_remove_index (all, 0); /* the one that has been away for longest */
+  Accused *accused = g_new0 (Accused, 1);
+  accused->address = g_strdup (address);
+  accused->since_us = node->now_us;
+  look_again (node, accused);
+  g_ptr_array_add (all, accused);
+}
+
+void
+alive_met (Node *node, const char *address, gboolean settled)
+{
+  Accused *accused = find_accused (node, address);
+
+  if (accused != NULL && settled)
+    g_ptr_array_remove (node->alive.accused, accused);
+  else if (accused != NULL)
+    look_again (node, accused);
+}
+
+/* Is somebody at this address a member now (again)? */
+static gboolean
+is_settled (Node *node, const char *address)
+{
+  for (guint i = 0; i < node->roster.members->len; i++)
+    if (g_str_equal (((Member *)node->roster.members->pdata[i])->address, address))
+      return TRUE;
+  return FALSE;
+}
+
+static void
+meet (Node *node)
+{
+  GPtrArray *all = node->alive.accused;
+
+  for (guint i = all->len; i > 0 && core_is_member (node); i--)
+    {
+      Accused *accused = all->pdata[i - 1];
+      if (accused->dialling || accused->at_us > node->now_us)
+        continue;
+      if (is_settled (node, accused->address))
+        {
+          g_ptr_array_remove_index (all, i - 1);
+          continue;
+        }
+      accused->dialling = TRUE;
+      (void)link_dial (node, DIAL_MEET, NULL, accused->address);
+    }
+}
+
+static guint64
+meet_due (Node *node)
+{
+  guint64 at = CORE_NEVER;
+
+  for (guint i = 0; i < node->alive.accused->len && core_is_member (node); i++)
+    {
+      const Accused *accused = node->alive.accused->pdata[i];
+      if (!accused->dialling)
+        at = MIN (at, accused->at_us);
+    }
+  return at;
+}
+
+gboolean
+alive_was_asleep (Node *node)
+{
+  return node->wish_us != CORE_NEVER && node->now_us > node->wish_us + node->config.heartbeat_us;
+}
+
+/* The time in which this node did not run says nothing about the others. */
+void
+alive_slept (Node *node)
+{
+  for (guint i = 0; i < node->roster.members->len; i++)
+    ((Member *)node->roster.members->pdata[i])->heard_us = node->now_us;
+  for (guint i = 0; i < node->links.links->len; i++)
+    {
+      Link *link = node->links.links->pdata[i];
+      link->heard_us = node->now_us;
+      if (!link->bound)
+        link->born_us = node->now_us;
+    }
+}
+
+/* … with a link: less when there is a newer one. */
+static guint64
+patience_us (Node *node, const Link *link)
+{
+  return link_to (node, &link->remote) == link ? node->config.silence_us
+                                               : node->config.silence_us / 2;
+}
+
+/* Who joins through this node has no other way until it is welcomed. */
+static gboolean
+is_of_use (Node *node, const Link *link)
+{
+  return link->bound || link->link == node->join.link || link->link == node->join.carrier
+         || route_begins_at (node, link);
+}
+
+static void
+close_silent_links (Node *node)
+{
+  for (guint i = node->links.links->len; i > 0; i--)
+    {
+      if (i > node->links.links->len)
+        continue; /* closing one closed others */
+      Link *link = node->links.links->pdata[i - 1];
+      if (!is_of_use (node, link) && node->now_us >= link->born_us + link_greeting_us (node))
+        link_break (node, link, "it never became a member's");
+      else if (link->bound && node->now_us >= link->heard_us + patience_us (node, link))
+        link_break (node, link, "silent for too long");
+    }
+}
+
+static void
+find_silent_members (Node *node)
+{
+  for (guint i = 0; i < node->roster.members->len; i++)
+    {
+      Member *member = node->roster.members->pdata[i];
+      if (!member->dead && !node_id_equal (&member->id, &node->self)
+          && contacts_watch (node, member)
+          && node->now_us >= member->heard_us + node->config.silence_us)
+        {
+          alive_dead (node, member, DEATH_SILENT);
+          i = G_MAXUINT; /* the roster may be another now: from the start */
+        }
+    }
+}
+
+/* Nothing is known of them any more: a new link may tell. */
+static void
+look_for_suspects (Node *node)
+{
+  for (guint i = 0; i < node->roster.members->len; i++)
+    {
+      Member *member = node->roster.members->pdata[i];
+      if (!member->dead && !node_id_equal (&member->id, &node->self)
+          && contacts_watch (node, member)
+          && node->now_us >= member->heard_us + node->config.silence_us / 2)
+#ifdef SATIN_PLANT_NOT_LOOKED_FOR
+        continue;
+#else
+        alive_redial (node, member);
+#endif
+    }
+}
+
+/* Who is silent, and which links are. */
+static void
+look (Node *node)
+{
+  close_silent_links (node);
+  find_silent_members (node);
+  roster_retell (node, TRUE);
+  look_for_suspects (node);
+}
+
+/* When a link is closed, if nothing is heard till then; `at`, if that is earlier. */
+static guint64
+links_due (Node *node, guint64 at)
+{
+  for (guint i = 0; i < node->links.links->len; i++)
+    {
+      const Link *link = node->links.links->pdata[i];
+      if (link->bound && link->heard_us + node->config.silence_us / 2 < at)
+        at = MIN (at, link->heard_us + patience_us (node, link));
+    }
+  return at;
+}
+
+/* When this one is looked for, or counts as dead. */
+static guint64
+silence_due (Node *node, const Member *member)
+{
+  guint64 suspect_us = member->heard_us + node->config.silence_us / 2;
+
+  if (node_id_equal (&member->id, &node->self) || !contacts_watch (node, member))
+    return CORE_NEVER;
+  return suspect_us > node->now_us ? suspect_us : member->heard_us + node->config.silence_us;
+}
+
+/* With many links seldom enough that an idle node says little, but often enough that each pings
+ * some times before its silence would be believed. */
+static guint64
+ping_pause_us (Node *node)
+{
+  guint64 seldom_us = node->links.links->len * G_USEC_PER_SEC / ALIVE_PINGS_A_SECOND,
+          most_us = node->config.silence_us / NODE_SILENCE_HEARTBEATS;
+
+  return MAX (node->config.heartbeat_us, MIN (seldom_us, most_us));
+}
+
+/* What was said in the last half of a pause is as good a sign; so is an acknowledgement. */
+static void
+ping (Node *node)
+{
+  guint64 lately_us = ping_pause_us (node) / 2;
+
+  for (guint i = 0; i < node->links.links->len; i++)
+    {
+      Link *link = node->links.links->pdata[i];
+      if (link->bound && !carry_acknowledge (node, link)
+          && node->now_us >= link->spoke_us + lately_us)
+        link_send (node, link, &(Message){ .kind = MESSAGE_PING });
+    }
+}
+
+static gboolean
+is_alone (Node *node)
+{
+  return node->links.links->len == 0 && node->roster.members->len < 2;
+}
+
+/* What all members and links are due for. */
+static void
+find_due (Node *node, guint64 *look_at_us, guint64 *dial_at_us)
+{
+  *look_at_us = *dial_at_us = CORE_NEVER;
+  for (guint i = 0; i < node->roster.members->len; i++)
+    {
+      const Member *member = node->roster.members->pdata[i];
+      if (member->dead)
+        continue;
+      *look_at_us = MIN (*look_at_us, silence_due (node, member));
+      *dial_at_us = MIN (*dial_at_us, member->seek_at_us);
+      if (member->dial == 0)
+        *dial_at_us = MIN (*dial_at_us, member->dial_at_us);
+    }
+  *look_at_us = links_due (node, *look_at_us);
+}
+
+/* Most steps only hear something, and so nothing is due earlier than it was: all are looked at
+ * when something has changed, and when time has run out for one. */
+guint64
+alive_due (Node *node)
+{
+  Alive *alive = &node->alive;
+  guint64 at = meet_due (node);
+
+  if (is_alone (node))
+    alive->ping_at_us = CORE_NEVER;
+  else if (alive->ping_at_us == CORE_NEVER)
+    alive->ping_at_us = node->now_us + ping_pause_us (node);
+  if (alive->changed)
+    find_due (node, &alive->look_at_us, &alive->dial_at_us);
+  alive->changed = FALSE;
+  at = MIN (at, MIN (alive->ping_at_us, MIN (alive->look_at_us, alive->dial_at_us)));
+  return MIN (at, reach_due (node));
+}
+
+void
+alive_check (Node *node)
+{
+  guint64 look_at_us, dial_at_us;
+
+  find_due (node, &look_at_us, &dial_at_us);
+  g_assert (node->alive.look_at_us <= look_at_us && node->alive.dial_at_us <= dial_at_us);
+}
+
+static void
+dial_due (Node *node)
+{
+  for (guint i = 0; i < node->roster.members->len; i++)
+    {
+      Member *member = node->roster.members->pdata[i];
+      if (member->dead || member->dial != 0 || member->dial_at_us > node->now_us)
+        continue;
+      member->dial_at_us = CORE_NEVER;
+      if (link_direct (node, &member->id) == NULL || carry_wants (member))
+        dial (node, member, DIAL_MEMBER);
+    }
+}
+
+void
+alive_tick (Node *node)
+{
+  gboolean pings = node->alive.ping_at_us <= node->now_us;
+
+  if (pings || MIN (node->alive.look_at_us, node->alive.dial_at_us) <= node->now_us)
+    alive_changed (node);
+  if (pings || node->alive.look_at_us <= node->now_us)
+    look (node);
+  if (pings)
+    {
+      node->alive.ping_at_us = CORE_NEVER;
+      ping (node);
+    }
+  reach_tick (node);
+  dial_due (node);
+  meet (node);
+}

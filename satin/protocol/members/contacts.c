@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See contacts.h. */
+#include "../core.h"
+
+/* ---- which ---- */
+
+gboolean
+contacts_are_all (const Node *node)
+{
+  return node->roster.members->len <= node->config.dense;
+}
+
+static guint64
+mix (guint64 x)
+{
+  x = (x ^ (x >> 31)) * G_GUINT64_CONSTANT (0x9e3779b97f4a7c15);
+  x = (x ^ (x >> 29)) * G_GUINT64_CONSTANT (0xbf58476d1ce4e5b9);
+  return x ^ (x >> 32);
+}
+
+/* Both ends draw the same. */
+static gboolean
+is_drawn (const NodeId *a, const NodeId *b, guint share)
+{
+  guint64 x = mix (((guint64)a->number << 32) + a->random),
+          y = mix (((guint64)b->number << 32) + b->random);
+
+  return mix (x ^ y) % share == 0;
+}
+
+/* The largest power of two that leaves `wanted` of `all` at least. As long as `all` does not double
+ * the same members are drawn. */
+static guint
+share_of (guint all, guint wanted)
+{
+  guint share = 1;
+
+  while (all / (2 * share) >= wanted)
+    share *= 2;
+  return share;
+}
+
+static gboolean
+is_self (const Node *node, const NodeId *id)
+{
+  return node_id_equal (id, &node->self);
+}
+
+/* Its links are all the same at both ends, whoever looks. */
+static gboolean
+links_to_all (const Node *node, const NodeId *id)
+{
+  return node_id_equal (id, &node->contacts.hub)
+         || (node->lease.number > 0 && node_id_equal (id, &node->lease.holder));
+}
+
+static gboolean
+is_contact (Node *node, const Member *member)
+{
+  const Contacts *contacts = &node->contacts;
+
+  return contacts_are_all (node) || links_to_all (node, &node->self)
+         || links_to_all (node, &member->id)
+         || is_drawn (&node->self, &member->id,
+                      member->elsewhere ? contacts->far_share : contacts->near_share);
+}
+
+gboolean
+contacts_may_reach (Node *node, const Member *member)
+{
+  return member->carry.session != NULL
+         || (!contacts_are_all (node) && !is_self (node, &member->id));
+}
+
+gboolean
+contacts_watch (Node *node G_GNUC_UNUSED, const Member *member)
+{
+  return member->contact || member->links->len > 0 || member->dial != 0
+         || member->dial_at_us != CORE_NEVER || carry_wants (member);
+}
+
+/* ---- their links ---- */
+
+static void
+count (Node *node)
+{
+  guint near = 0, all = node->roster.members->len;
+
+  for (guint i = 0; i < all; i++)
+    near += !((const Member *)node->roster.members->pdata[i])->elsewhere;
+  node->contacts.near_share = share_of (near, CONTACTS_NEAR (node->config.dense));
+  node->contacts.far_share = share_of (all - near, CONTACTS_FAR (node->config.dense));
+}
+
+/* What a member says to all goes through this one from now on; what went through the one before may
+ * be lost. */
+static void
+greet_hub (Node *node, const Member *hub)
+{
+  if (contacts_are_all (node))
+    return;
+  if (!is_self (node, &hub->id))
+    {
+      if (carry_reaches (node, &hub->id))
+        node->above->greet_again (node, &hub->id);
+      return;
+    }
+  for (guint i = 0; i < node->roster.members->len; i++)
+    {
+      const Member *member = node->roster.members->pdata[i];
+      if (!is_self (node, &member->id) && carry_reaches (node, &member->id))
+        node->above->greet_again (node, &member->id);
+    }
+}
+
+/* The younger of the two dials; the elder looks later whether it has. */
+static void
+link_up_soon (Node *node, Member *member)
+{
+  gboolean watched = contacts_watch (node, member);
+
+  member->contact = TRUE;
+  if (!watched)
+    member->heard_us = node->now_us;
+  if (member->links->len == 0 && member->dial == 0 && member->dial_at_us == CORE_NEVER)
+    member->dial_at_us = node_id_compare (&member->id, &node->self) < 0
+                             ? node->now_us
+                             : node->now_us + ALIVE_EXPECT_US;
+}
+
+void
+contacts_refresh (Node *node)
+{
+  const Member *hub = roster_acting (node);
+  NodeId before = node->contacts.hub;
+
+  if (hub == NULL)
+    return;
+  node->contacts.hub = hub->id;
+  count (node);
+  for (guint i = 0; i < node->roster.members->len; i++)
+    {
+      Member *member = node->roster.members->pdata[i];
+      if (is_self (node, &member->id) || member->dead)
+        continue;
+      if (!is_contact (node, member))
+        member->contact = FALSE;
+      else if (!member->contact)
+        link_up_soon (node, member);
+    }
+  alive_changed (node);
+  if (!node_id_equal (&before, &hub->id))
+    greet_hub (node, hub);
+}
+
+/* ---- what is for all ---- */
+
+void
+contacts_pass_on (Node *node, const NodeId *from, const Message *message)
+{
+  if (contacts_are_all (node) || !is_self (node, &node->contacts.hub))
+    return;
+  for (guint i = 0; i < node->roster.members->len; i++)
+    {
+      const Member *member = node->roster.members->pdata[i];
+      if (!node_id_equal (&member->id, from) && carry_reaches (node, &member->id))
+        (void)link_send_to (node, &member->id, message);
+    }
+}
+
+void
+contacts_tell (Node *node, const Message *message)
+{
+  if (contacts_are_all (node) || is_self (node, &node->contacts.hub))
+    link_broadcast (node, message);
+  else
+    (void)link_send_to (node, &node->contacts.hub, message);
+}
+
+gboolean
+contacts_hear (Node *node, const NodeId *from, const Message *message, NodeId *author)
+{
+  gboolean passed_on = !node_id_is_none (&message->id);
+
+  *author = passed_on ? message->id : *from;
+  if (passed_on)
+    return node_id_equal (from, &node->contacts.hub) && !is_self (node, author)
+           && roster_find (node, author) != NULL;
+  Message copy = *message;
+  copy.id = *author;
+  contacts_pass_on (node, from, &copy);
+  return TRUE;
+}

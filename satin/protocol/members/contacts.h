@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Contacts: the members to which this node keeps a link.
+ *
+ * In a small run (NodeConfig.dense members at most) everybody is linked to everybody. A larger run
+ * is sparse: links cost the square of the members. There a node keeps links to
+ *   - the hub, which is the eldest member that is not known to be dead, as a rule the master. The
+ *     hub keeps a link to everybody, finds out who dies, and passes on what is for all;
+ *   - the coordinator, which keeps a link to everybody, too;
+ *   - some members of its own site and a few of others, from which it steals. A hash of both names
+ *     draws them, so both ends agree and a newcomer changes no other pair;
+ *   - each member for which a session has something to say (carry.h), and each with which it once
+ *     was linked, as long as that link stands.
+ * A node says nothing about the silence of a member that it does not watch. Driver's thread. */
+#pragma once
+
+#include "../messages/message.h"
+
+typedef struct Node Node;
+typedef struct Link Link;
+typedef struct Member Member;
+
+/* Of a run that is all linked up to `dense` members: so many of the own site are drawn, at most
+ * twice as many, in the mean; and of all others. */
+#define CONTACTS_NEAR(dense) MAX (3 * (dense) / 8, 1)
+#define CONTACTS_FAR(dense) MAX ((dense) / 8, 1)
+
+typedef struct
+{
+  guint near_share, far_share; /* one in so many is drawn */
+  NodeId hub;
+} Contacts;
+
+/* TRUE: everybody is linked to everybody. */
+gboolean contacts_are_all (const Node *node);
+/* TRUE: a message to this member may be queued; the session opens a link for it. */
+gboolean contacts_may_reach (Node *node, const Member *member);
+/* TRUE: this node would notice the death of that member by itself. */
+gboolean contacts_watch (Node *node, const Member *member);
+/* The roster, the coordinator or the hub may be another now: links that are missing are made. */
+void contacts_refresh (Node *node);
+/* Tells all members, in a sparse run through the hub. HOLD, UNHOLD and COVERED only, with `id`
+ * none. */
+void contacts_tell (Node *node, const Message *message);
+/* This came from there: the hub of a sparse run sends it to all others. */
+void contacts_pass_on (Node *node, const NodeId *from, const Message *message);
+/* Such a message came from there: sets `author`, and the hub passes the message on. FALSE: it is
+ * not to be believed, since its author is no member or the sender is not the hub. */
+gboolean contacts_hear (Node *node, const NodeId *from, const Message *message, NodeId *author);

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The two ways out of a Node (effects, its log) and its one source of chance. Driver's thread. */
+#include "../core.h"
+
+NodeEffect *
+core_emit (Node *node, NodeEffectKind kind)
+{
+  NodeEffect *effect;
+
+  g_assert (node->effects != NULL);
+  g_array_set_size (node->effects, node->effects->len + 1);
+  effect = &g_array_index (node->effects, NodeEffect, node->effects->len - 1);
+  *effect = (NodeEffect){ .kind = kind };
+  return effect;
+}
+
+void
+core_log (Node *node, const char *format, ...)
+{
+  va_list args;
+
+  va_start (args, format);
+  char *text = g_strdup_vprintf (format, args);
+  va_end (args);
+  core_emit (node, NODE_EFFECT_LOG)->text = text;
+}
+
+/* xorshift64*: chance from the seed alone, so that a run can be repeated. */
+guint64
+core_random (Node *node)
+{
+  node->random ^= node->random >> 12;
+  node->random ^= node->random << 25;
+  node->random ^= node->random >> 27;
+  return node->random * G_GUINT64_CONSTANT (0x2545f4914f6cdd1d);
+}
+
+guint64
+core_jitter (Node *node, guint64 us)
+{
+  return us / 2 + core_random (node) % (us + 1);
+}
+
+gboolean
+core_is_member (const Node *node)
+{
+  return !node_id_is_none (&node->self);
+}

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See hear.h. */
+#include "../core.h"
+
+/* A member whose WELCOME was lost with the master cannot be the next master: it does not know its
+ * name. It dials whoever it knows of to join, and its address is the one that stands in the roster.
+ * Where it was dialled its WELCOME may still be on its way. */
+static void
+find_nameless (Node *node, const char *address)
+{
+  if (!roster_master (node)->dead)
+    return;
+  for (guint i = 0; i < node->roster.members->len; i++)
+    {
+      Member *member = node->roster.members->pdata[i];
+      if (g_str_equal (member->address, address) && !node_id_equal (&member->id, &node->self)
+          && link_to (node, &member->id) == NULL)
+        {
+          alive_dead (node, member, DEATH_PROVED);
+          return;
+        }
+    }
+}
+
+/* Another node answers where this member was dialled. On the same host that is proof: an address
+ * has one listener. Private networks overlap, so another host may have that address too; then the
+ * member is looked for through others. One that is not known here yet proves nothing: the master
+ * that admitted it has seen to the address. */
+static void
+on_another (Node *node, Member *member, const NodeId *answers)
+{
+  const Member *other = roster_find (node, answers);
+
+  if (other == NULL || !roster_is_host (other, member->host))
+    {
+      member->answered = FALSE;
+      reach_dial_failed (node, member, FALSE);
+    }
+  else if (!alive_may_speak (node, member))
+    alive_dead (node, member, DEATH_PROVED);
+}
+
+static void
+on_hello (Node *node, Link *link, const Message *m)
+{
+  guint64 number = link->link;
+
+  if (link->greeted && (!node_id_is_none (&link->remote) || node_id_is_none (&m->id)))
+    {
+      link_break (node, link, "greeted twice"); /* who joined through here says its name */
+      return;
+    }
+  if (m->number != MESSAGE_VERSION || !digest_equal (&m->digest, &node->config.program))
+    {
+      link_break (node, link, "another program, other arguments or another version of satin");
+      return;
+    }
+  if (!g_str_equal (m->host, node->config.build))
+    {
+      link_break (node, link, "another build of the program");
+      if (!node_id_is_none (&m->id))
+        join_on_other_build (node, m->host);
+      return;
+    }
+  if (core_is_member (node) && node_id_equal (&m->id, &node->self))
+    {
+      link_break (node, link, "this node itself");
+      return;
+    }
+  link->greeted = TRUE;
+  link->remote = m->id;
+  NodeId expected = link->expected;
+  /* One without a name may be the
+   * same one, whose WELCOME is still on its way; it closes this link when that comes, and is
+   * dialled again. */
+  gboolean other = roster_find (node, &expected) != NULL && link->circuit == NULL
+                   && !node_id_is_none (&m->id) && !node_id_equal (&expected, &m->id);
+  gboolean dialled = !node_id_is_none (&expected);
+  if (other) /* … and this link is not its own */
+    link->expected = NODE_ID_NONE;
+  link_bind_all (node);
+  Member *gone = other ? roster_find (node, &expected) : NULL;
+  if (gone != NULL)
+    on_another (node, gone, &m->id);
+  if (!node_id_is_none (&m->id))
+    return;
+  if (!core_is_member (node))
+    {
+      join_on_stranger (node, number);
+      return;
+    }
+  roster_send (node, link); /* so it knows other addresses, too */
+  if (!dialled)
+    find_nameless (node, m->text);
+}
+
+/* ---- the handlers ---- */
+
+/* A handler that needs less than all three. */
+#define HANDLER(name, call) \
+  static void name (Node *node G_GNUC_UNUSED, Link *link G_GNUC_UNUSED, \
+                    const Message *m G_GNUC_UNUSED) \
+  { \
+    call; \
+  }
+HANDLER (on_stem, (void)0) /* is_in_order has taken it */
+HANDLER (on_refused, join_on_refused (node, link))
+HANDLER (on_ping, (void)0)
+HANDLER (on_call, reach_on_call (node, m))
+
+/* What other layers hear goes up to them. */
+static void (*const handlers[MESSAGE_KINDS]) (Node *node, Link *link, const Message *m) = {
+  [MESSAGE_HELLO] = on_hello,
+  [MESSAGE_JOIN] = join_on_request,
+  [MESSAGE_WELCOME] = roster_on_welcome,
+  [MESSAGE_REFUSED] = on_refused,
+  [MESSAGE_ROSTER] = roster_on_message,
+  [MESSAGE_HAVE] = roster_on_have,
+  [MESSAGE_CHANGE] = roster_on_change,
+  [MESSAGE_PING] = on_ping,
+  [MESSAGE_GONE] = alive_on_gone,
+  [MESSAGE_SEEK] = reach_on_seek,
+  [MESSAGE_SOUGHT] = reach_on_sought,
+  [MESSAGE_CALL] = on_call,
+  [MESSAGE_RELAY] = route_on_relay,
+  [MESSAGE_RELAYED] = route_on_relayed,
+  [MESSAGE_RELAYED_URGENT] = route_on_relayed,
+  [MESSAGE_RELAY_END] = route_on_relay_end,
+  [MESSAGE_STEM] = on_stem,
+};
+
+gboolean
+hear_handles (MessageKind kind)
+{
+  return handlers[kind] != NULL;
+}
+
+/* ---- what is heard ---- */
+
+typedef struct
+{
+  Node *node;
+  gboolean unknown;
+} StemChecking;
+
+static void
+check_stems_of (const char *path, gpointer data)
+{
+  StemChecking *checking = data;
+
+  if (!path_is_whole (checking->node->config.stems, path))
+    checking->unknown = TRUE;
+}
+
+/* FALSE: the message breaks the rules and its link is closed. */
+static gboolean
+is_in_order (Node *node, Link *link, const Message *m)
+{
+  if (!link->greeted && m->kind != MESSAGE_HELLO)
+    {
+      link_break (node, link, "spoke before it greeted");
+      return FALSE;
+    }
+  if (m->kind == MESSAGE_STEM)
+    {
+      if (stems_add (node->config.stems, m->text, m->path))
+        return TRUE;
+      link_break (node, link, "a stem that is none");
+      return FALSE;
+    }
+  StemChecking checking = { node, FALSE };
+  message_each_path (m, check_stems_of, &checking);
+  if (checking.unknown)
+    link_break (node, link, "a path with an unknown stem");
+  return !checking.unknown;
+}
+
+/* (nullable) */
+static Member *
+member_of (Node *node, const Link *link)
+{
+  return link->bound ? roster_find (node, &link->remote) : NULL;
+}
+
+void
+hear_bytes (Node *node, Link *link, GBytes *bytes, gsize start)
+{
+  g_auto (Message) m = { 0 };
+  g_autoptr (GError) error = NULL;
+
+  if (!message_decode_at (bytes, start, &m, &error))
+    link_break (node, link, error->message);
+  else if (is_in_order (node, link, &m) && node->above->admit (node, member_of (node, link), &m))
+    hear_admitted (node, link, &m);
+}
+
+void
+hear_message (Node *node, guint64 number, GBytes *bytes)
+{
+  Link *link = link_find (node, number);
+
+  if (link == NULL)
+    return;
+  link->heard_us = node->now_us;
+  if (link->member != NULL)
+    alive_heard (node, link->member);
+  if (!carry_is_frame (bytes))
+    hear_bytes (node, link, bytes, 0);
+  else if (link->greeted)
+    carry_hear (node, link, bytes);
+  else
+    link_break (node, link, "spoke before it greeted");
+}
+
+/* May the other end of the link say this? */
+static gboolean
+may_say (Node *node, const Link *link, MessageFrom from)
+{
+  gboolean member = link->bound && roster_find (node, &link->remote) != NULL;
+
+  switch (from)
+    {
+    case MESSAGE_FROM_ANYBODY:
+      return TRUE;
+    case MESSAGE_FROM_RUN:
+      return member || !core_is_member (node);
+    case MESSAGE_FROM_MEMBER:
+      return member;
+    case MESSAGE_FROM_COORDINATOR:
+      return member && node_id_equal (&link->remote, &node->lease.holder);
+    }
+  g_assert_not_reached ();
+}
+
+/* Does this node listen to it? */
+static gboolean
+is_receiver (Node *node, MessageTo to)
+{
+  switch (to)
+    {
+    case MESSAGE_TO_ALL:
+      return TRUE;
+    case MESSAGE_TO_MASTER:
+      return roster_is_master (node);
+    case MESSAGE_TO_COORDINATOR:
+      return node->saves.opened;
+    }
+  g_assert_not_reached ();
+}
+
+void
+hear_admitted (Node *node, Link *link, const Message *m)
+{
+  if (!may_say (node, link, message_from (m->kind)))
+    {
+      if (m->kind == MESSAGE_STEAL) /* the thief knows this node already, and would wait for ever */
+        link_send (node, link, &(Message){ .kind = MESSAGE_NONE, .number = m->number });
+    }
+  else if (!is_receiver (node, message_to (m->kind)))
+    return;
+  else if (handlers[m->kind] != NULL)
+    handlers[m->kind](node, link, m);
+  else
+    {
+      NodeId from = link->remote; /* the link may go meanwhile */
+      node->above->hear (node, &from, m);
+    }
+}
+
+void
+hear_again (Node *node, const NodeId *from, const Message *m)
+{
+  Link *link = link_to (node, from);
+
+  if (link != NULL)
+    hear_admitted (node, link, m);
+}

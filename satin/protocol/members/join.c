@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See join.h. Whoever is asked sends its roster at once, as on every link; if it is not the master,
+ * it passes on what is said to the master, whose address stands in the roster too. */
+#include "../core.h"
+
+void
+join_init (Node *node)
+{
+  Join *join = &node->join;
+
+  join->addresses = g_ptr_array_new_with_free_func (g_free);
+  join->at_us = CORE_NEVER;
+}
+
+void
+join_done (Node *node)
+{
+  Join *join = &node->join;
+
+  g_ptr_array_unref (join->addresses);
+  g_free (join->redirect);
+}
+
+/* Some addresses were not tried yet. Who joins for the first time tries all in a row; who was a
+ * member takes its time, since it goes on alone where all refuse. */
+static gboolean
+others_wait (Node *node)
+{
+  const Join *join = &node->join;
+
+  return join->tried < join->addresses->len && !join->was_member && !join->over;
+}
+
+static void
+attempt (Node *node)
+{
+  Join *join = &node->join;
+  g_autofree char *address = g_steal_pointer (&join->redirect);
+
+  if (address == NULL && join->addresses->len == 0)
+    {
+      join->at_us = CORE_NEVER;
+      return;
+    }
+  if (address == NULL)
+    address = g_strdup (join->addresses->pdata[join->next++ % join->addresses->len]);
+  join->dial = link_dial (node, DIAL_JOIN, NULL, address);
+  join->tried++;
+  join->at_us = node->now_us + (others_wait (node) ? JOIN_SLOW_US : JOIN_ANSWER_US);
+}
+
+static void
+fail (Node *node)
+{
+  Join *join = &node->join;
+  Link *link = link_find (node, join->link), *carrier = link_find (node, join->carrier);
+  guint64 pause = JOIN_RETRY_MIN_US << MIN (join->failures, 6);
+
+  join->dial = join->link = join->carrier = 0;
+  if (link != NULL)
+    link_close (node, link);
+  if (carrier != NULL)
+    link_close (node, carrier);
+  /* A member that lost its name while everybody else died, or lost theirs too: the run goes on
+   * here. Who never was one ends with the run. */
+  if ((join->was_member || join->over)
+      && (join->dead_in_row > join->addresses->len
+          || node->now_us >= join->heard_us + JOIN_ALONE_US))
+    {
+      if (join->was_member)
+        roster_found (node);
+      else
+        node->above->stranded (node);
+      return;
+    }
+  join->at_us = node->now_us;
+  if (join->redirect != NULL || others_wait (node))
+    return;
+  join->at_us += core_jitter (node, MIN (pause, JOIN_RETRY_MAX_US));
+  join->failures++;
+  join->tried = 0;
+}
+
+void
+join_add_address (Node *node, const char *address)
+{
+  Join *join = &node->join;
+  GPtrArray *all = join->addresses;
+
+  if (address[0] == '\0' || g_strcmp0 (address, node->config.address) == 0)
+    return;
+  for (guint i = 0; i < all->len; i++)
+    if (g_str_equal (all->pdata[i], address))
+      {
+        address = NULL;
+        break;
+      }
+  if (address != NULL)
+    {
+      if (all->len == JOIN_ADDRESSES_MAX)
+        g_ptr_array_remove_index (all, 0);
+      g_ptr_array_add (all, g_strdup (address));
+    }
+  if (core_is_member (node) || join->link != 0)
+    return;
+  if (join->dial == 0 && join->at_us == CORE_NEVER)
+    attempt (node);
+  else if (join->dial != 0 && others_wait (node))
+    join->at_us = MIN (join->at_us, node->now_us + JOIN_SLOW_US);
+}
+
+void
+join_ask (Node *node, const char *address)
+{
+  g_free (node->join.redirect);
+  node->join.redirect = address[0] == '\0' ? NULL : g_strdup (address);
+}
+
+void
+join_again (Node *node, Link *link, const Message *m)
+{
+  node->join.was_member = TRUE;
+  node->join.heard_us = node->now_us;
+  node->join.failures = node->join.dead_in_row = node->join.tried = 0;
+  node->join.dial = node->join.link = node->join.carrier = 0;
+  if (link != NULL)
+    {
+      join_on_link (node, link);
+      join_on_roster (node, link, m);
+    }
+  else
+    attempt (node);
+}
+
+gboolean
+join_wants_link (Node *node)
+{
+  return !core_is_member (node) && node->join.link == 0;
+}
+
+void
+join_on_link (Node *node, Link *link)
+{
+  node->join.dial = 0;
+  node->join.link = link->link;
+  node->join.at_us = node->now_us + JOIN_ANSWER_US;
+  node->join.dead_in_row = 0;
+}
+
+void
+join_on_down (Node *node, guint64 link)
+{
+  if (node->join.link != link || link == 0)
+    return;
+  node->join.link = 0;
+  if (!core_is_member (node))
+    fail (node);
+}
+
+void
+join_on_dial_failed (Node *node, gboolean dead)
+{
+  Join *join = &node->join;
+
+  join->dial = 0;
+  join->dead_in_row = dead ? join->dead_in_row + 1 : 0;
+  fail (node);
+}
+
+void
+join_on_crash_report (Node *node)
+{
+  node->join.over = !core_is_member (node);
+  node->join.heard_us = node->now_us;
+}
+
+void
+join_on_stranger (Node *node, guint64 link)
+{
+  if (node->join.link == link)
+    fail (node);
+}
+
+/* A member is at the other end, which says who is master. */
+static void
+ask (Node *node, Link *link, const NodeId *master, const char *address)
+{
+  Join *join = &node->join;
+
+  join->heard_us = node->now_us;
+  if (join->was_member && join->link == 0 && link->circuit == NULL)
+    join_on_link (node, link); /* who looks for this node has dialled it, and perhaps only he can */
+  if (link->link != join->link || link->joining)
+    return;
+  if (node_id_equal (master, &link->remote))
+    {
+      link->joining = TRUE;
+      join->at_us = node->now_us + JOIN_ANSWER_US;
+      link_send (node, link,
+                 &(Message){ .kind = MESSAGE_JOIN,
+                             .text = node->config.address,
+                             .host = node->config.host,
+                             .site = node->config.site,
+                             .number = node->config.pid,
+                             .count = node->config.workers,
+                             .flag = node->config.invited || join->was_member });
+      return;
+    }
+  g_free (join->redirect);
+  join->redirect = g_strdup (address);
+  if (link->circuit != NULL)
+    {
+      fail (node);
+      return;
+    }
+  /* Through this one, since there may be no other way; if that fails, at its own address. */
+  join->carrier = link->link;
+  join->link = route_open (node, link, master, 1)->link;
+  join->at_us = node->now_us + JOIN_ANSWER_US;
+}
+
+void
+join_on_roster (Node *node, Link *link, const Message *m)
+{
+  const MessageMember *master = &g_array_index (m->members, MessageMember, 0);
+
+  for (guint i = 0; i < m->members->len; i++)
+    join_add_address (node, g_array_index (m->members, MessageMember, i).address);
+  ask (node, link, &master->id, master->address);
+}
+
+void
+join_on_have (Node *node, Link *link, const Message *m)
+{
+  ask (node, link, &m->term.opener, m->text);
+}
+
+/* It has the run's credential, so it is taken at its word. */
+static gboolean
+is_wanted (Node *node, Link *link, const Message *m)
+{
+  if (!node->config.closed || m->flag)
+    return TRUE;
+  core_log (node, "'%s' is refused: the run is closed", m->text);
+  link_send (node, link, &(Message){ .kind = MESSAGE_REFUSED });
+  return FALSE;
+}
+
+/* The WELCOME that took it in was lost, so that member has never been: nobody waits for it. */
+static void
+never_was (Node *node, const Message *m)
+{
+  for (guint i = node->roster.members->len; i > 0; i--)
+    {
+      Member *member = node->roster.members->pdata[i - 1];
+      if (member->dead || node_id_equal (&member->id, &node->self)
+          || !g_str_equal (member->address, m->text) || !roster_is_host (member, m->host)
+          || link_to (node, &member->id) != NULL)
+        continue;
+      core_log (node, "node %u.%u asks to join: it has not heard that it was taken in",
+                member->id.term, member->id.number);
+      member->dead = member->proved = TRUE;
+      roster_on_dead (node);
+      return;
+    }
+}
+
+void
+join_on_request (Node *node, Link *link, const Message *m)
+{
+  if (alive_is_accused (node, m->text))
+    node->above->missing_came (node);
+  if (!roster_is_master (node) || node->stop.halting || link->bound
+      || node->roster.members->len >= MESSAGE_MEMBERS_MAX || m->text[0] == '\0')
+    {
+      guint64 number = link->link;
+      if (roster_is_master (node) && node->stop.halting && !link->bound)
+        never_was (node, m);
+      link = link_find (node, number);
+      if (link != NULL)
+        roster_send (node, link);
+      return;
+    }
+  if (!is_wanted (node, link, m))
+    return;
+  link->expected = NODE_ID_NONE; /* who was at that address leaves, with links to it */
+  NodeId id = roster_admit (node, m);
+  g_auto (Message) welcome = { .kind = MESSAGE_WELCOME, .id = id };
+  roster_fill (node, &welcome);
+  link->remote = id;
+  link->told_term = link->said_term = node->roster.term;
+  link->told_version = link->said_version = node->roster.version;
+  link_send (node, link, &welcome);
+  link_bind_all (node);
+}
+
+void
+join_on_refused (Node *node, Link *link)
+{
+  if (core_is_member (node) || !link->joining)
+    return;
+  core_emit (node, NODE_EFFECT_REFUSED);
+  node->ended = node->left = TRUE;
+}
+
+void
+join_on_other_build (Node *node, const char *build)
+{
+  if (core_is_member (node))
+    return;
+  core_emit (node, NODE_EFFECT_REFUSED)->text = g_strdup (build);
+  node->ended = node->left = TRUE;
+}
+
+void
+join_welcomed (Node *node)
+{
+  node->join.at_us = CORE_NEVER;
+  node->join.dial = node->join.link = node->join.carrier = 0;
+  node->join.failures = node->join.dead_in_row = 0;
+  node->join.over = FALSE;
+  g_clear_pointer (&node->join.redirect, g_free);
+}
+
+guint64
+join_due (Node *node)
+{
+  return core_is_member (node) ? CORE_NEVER : node->join.at_us;
+}
+
+void
+join_tick (Node *node)
+{
+  if (core_is_member (node) || node->join.at_us > node->now_us)
+    return;
+  if (node->join.dial != 0 && node->join.link == 0 && others_wait (node))
+    {
+      node->join.dead_in_row = 0;
+      attempt (node); /* beside the slow one */
+    }
+  else if (node->join.dial != 0 || node->join.link != 0)
+    fail (node);
+  else
+    attempt (node);
+}

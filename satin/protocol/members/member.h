@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the layers above may do with members. They see no link: what is said to a member arrives
+ * once and in order, or the member leaves. (Crash reports, and the word that the run has ended, are
+ * for whoever is linked, member or not: poison.h and stop.h alone know links.) Driver's thread. */
+#pragma once
+
+#include "../messages/message.h"
+
+typedef struct Node Node;
+
+/* FALSE: nothing can be said to it: it is no member, or its session has not begun. In a sparse run
+ * (contacts.h) this begins it. */
+gboolean member_send (Node *node, const NodeId *to, const Message *message);
+/* To each member with which there is a session. */
+void member_send_all (Node *node, const Message *message);
+/* TRUE: what is said now need not wait until the member is connected. */
+gboolean member_is_connected (Node *node, const NodeId *id);
+/* The driver's number of the connection that brings what the member says next; 0: it has none. */
+guint64 member_connection (Node *node, const NodeId *id);
+/* It broke the rules: its connection is closed. */
+void member_break (Node *node, const NodeId *id, const char *why);

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See route.h. */
+#include "../core.h"
+
+/* One end of a passage, and how by_leg finds it. */
+typedef struct
+{
+  guint64 link, number;
+  gboolean mine; /* this node gave the number */
+} Leg;
+
+typedef struct
+{
+  Leg legs[2];
+} Passage;
+
+static guint
+leg_hash (gconstpointer key)
+{
+  const Leg *leg = key;
+
+  return (guint)((leg->link * 31 + leg->number) * 2 + (guint64)leg->mine);
+}
+
+static gboolean
+leg_equal (gconstpointer a, gconstpointer b)
+{
+  const Leg *one = a, *other = b;
+
+  return one->link == other->link && one->number == other->number && one->mine == other->mine;
+}
+
+void
+route_init (Node *node)
+{
+  Routes *routes = &node->routes;
+
+  routes->passages = g_ptr_array_new_with_free_func (g_free);
+  routes->by_leg = g_hash_table_new (leg_hash, leg_equal);
+}
+
+void
+route_done (Node *node)
+{
+  Routes *routes = &node->routes;
+
+  g_hash_table_unref (routes->by_leg);
+  g_ptr_array_unref (routes->passages);
+}
+
+guint
+route_hops (const Link *link)
+{
+  return link->circuit != NULL ? link->circuit->hops : 0;
+}
+
+/* ---- the ends ---- */
+
+static Link *
+add_end (Node *node, Link *carrier, guint64 number, gboolean mine, guint hops)
+{
+  Circuit *circuit = g_new0 (Circuit, 1);
+
+  circuit->carrier = carrier->link;
+  circuit->number = number;
+  circuit->mine = mine;
+  circuit->hops = hops;
+  return link_add (node, ROUTE_LINK | ++node->routes.links, circuit);
+}
+
+Link *
+route_open (Node *node, Link *carrier, const NodeId *id, guint hops)
+{
+  guint64 number = ++node->routes.numbers;
+
+  link_send (node, carrier,
+             &(Message){ .kind = MESSAGE_RELAY, .number = number, .flag = FALSE, .id = *id });
+  Link *link = add_end (node, carrier, number, TRUE, hops);
+  link->expected = *id;
+  link_greet (node, link);
+  return link;
+}
+
+void
+route_shut (Node *node, const Link *link)
+{
+  Link *carrier = link_find (node, link->circuit->carrier);
+
+  if (carrier != NULL)
+    link_send (node, carrier,
+               &(Message){ .kind = MESSAGE_RELAY_END,
+                           .number = link->circuit->number,
+                           .flag = link->circuit->mine });
+}
+
+/* (nullable) */
+static Link *
+find_end (Node *node, const Leg *leg)
+{
+  for (guint i = 0; i < node->links.links->len; i++)
+    {
+      Link *link = node->links.links->pdata[i];
+      const Circuit *circuit = link->circuit;
+      if (circuit != NULL && circuit->carrier == leg->link && circuit->number == leg->number
+          && circuit->mine == leg->mine)
+        return link;
+    }
+  return NULL;
+}
+
+/* (transfer full): all of them as one. */
+static GBytes *
+join (const GPtrArray *parts)
+{
+  GByteArray *all;
+
+  if (parts->len == 1) /* as most */
+    return g_bytes_ref (parts->pdata[0]);
+  all = g_byte_array_new ();
+  for (guint i = 0; i < parts->len; i++)
+    {
+      gsize size;
+      const guint8 *data = g_bytes_get_data (parts->pdata[i], &size);
+      g_byte_array_append (all, data, (guint)size);
+    }
+  return g_byte_array_free_to_bytes (all);
+}
+
+void
+route_send (Node *node, Link *link, GPtrArray *parts, gboolean urgent)
+{
+  const Circuit *circuit = link->circuit;
+  Link *carrier = link_find (node, circuit->carrier);
+  g_autoptr (GBytes) whole = join (parts);
+
+  if (carrier != NULL)
+    link_send (node, carrier,
+               &(Message){ .kind = urgent ? MESSAGE_RELAYED_URGENT : MESSAGE_RELAYED,
+                           .number = circuit->number,
+                           .flag = circuit->mine,
+                           .value = whole });
+}
+
+/* ---- passing on ---- */
+
+static Leg
+leg_of (const Link *link, const Message *m)
+{
+  return (Leg){ link->link, m->number, !m->flag };
+}
+
+/* (nullable): the other end of the passage. */
+static const Leg *
+other_leg (Node *node, const Leg *leg)
+{
+  const Passage *passage = g_hash_table_lookup (node->routes.by_leg, leg);
+
+  if (passage == NULL)
+    return NULL;
+  return leg_equal (&passage->legs[0], leg) ? &passage->legs[1] : &passage->legs[0];
+}
+
+static void
+forget (Node *node, Passage *passage)
+{
+  for (guint i = 0; i < 2; i++)
+    g_hash_table_remove (node->routes.by_leg, &passage->legs[i]);
+  g_ptr_array_remove_fast (node->routes.passages, passage);
+}
+
+static void
+say_unroute (Node *node, const Leg *leg)
+{
+  Link *link = link_find (node, leg->link);
+
+  if (link != NULL)
+    link_send (node, link,
+               &(Message){ .kind = MESSAGE_RELAY_END, .number = leg->number, .flag = leg->mine });
+}
+
+gboolean
+route_begins_at (Node *node, const Link *link)
+{
+  for (guint i = 0; i < node->routes.passages->len; i++)
+    if (((const Passage *)node->routes.passages->pdata[i])->legs[0].link == link->link)
+      return TRUE;
+  return FALSE;
+}
+
+/* One who is no member yet may reach the master only, once. */
+static gboolean
+may_pass (Node *node, const Link *from, const Link *to)
+{
+  if (to == NULL || to == from || node->routes.passages->len >= ROUTES_MAX
+      || route_hops (to) >= ROUTE_HOPS_MAX
+      || (to->circuit != NULL && to->circuit->carrier == from->link))
+    return FALSE;
+  if (from->bound)
+    return TRUE;
+  return !route_begins_at (node, from) && node_id_is_none (&from->remote)
+         && node_id_equal (&to->remote, &roster_master (node)->id);
+}
+
+static void
+pass (Node *node, Link *from, guint64 number, Link *to)
+{
+  Passage *passage = g_new (Passage, 1);
+  NodeId who = from->bound ? from->remote : NODE_ID_NONE;
+
+  passage->legs[0] = (Leg){ from->link, number, FALSE };
+  passage->legs[1] = (Leg){ to->link, ++node->routes.numbers, TRUE };
+  g_ptr_array_add (node->routes.passages, passage);
+  for (guint i = 0; i < 2; i++)
+    g_hash_table_insert (node->routes.by_leg, &passage->legs[i], passage);
+  link_send (
+      node, to,
+      &(Message){
+          .kind = MESSAGE_RELAY, .number = passage->legs[1].number, .flag = TRUE, .id = who });
+}
+
+void
+route_on_relay (Node *node, Link *link, const Message *m)
+{
+  Leg leg = { link->link, m->number, FALSE };
+
+  if (find_end (node, &leg) != NULL || other_leg (node, &leg) != NULL)
+    {
+      link_break (node, link, "one number for two routes");
+      return;
+    }
+  if (m->flag && link->bound && route_hops (link) < ROUTE_HOPS_MAX
+      && node->links.links->len < ROUTES_MAX)
+    {
+      Link *end = add_end (node, link, m->number, FALSE, route_hops (link) + 1);
+      link_greet (node, end);
+      return;
+    }
+  Link *to = !m->flag && core_is_member (node) ? link_to (node, &m->id) : NULL;
+  if (may_pass (node, link, to))
+    pass (node, link, m->number, to);
+  else
+    say_unroute (node, &leg);
+}
+
+void
+route_on_relayed (Node *node, Link *link, const Message *m)
+{
+  Leg leg = leg_of (link, m);
+  Link *end = find_end (node, &leg);
+  const Leg *other = end == NULL ? other_leg (node, &leg) : NULL;
+  Link *to = other != NULL ? link_find (node, other->link) : NULL;
+
+  if (g_bytes_get_size (m->value) > ROUTE_RELAYED_MAX)
+    link_break (node, link, "says too much at once through others");
+  else if (end != NULL)
+    hear_message (node, end->link, m->value);
+  else if (to == NULL)
+    say_unroute (node, &leg);
+  else
+    link_send (
+        node, to,
+        &(Message){
+            .kind = m->kind, .number = other->number, .flag = other->mine, .value = m->value });
+}
+
+void
+route_on_relay_end (Node *node, Link *link, const Message *m)
+{
+  Leg leg = leg_of (link, m);
+  Link *end = find_end (node, &leg);
+  Passage *passage = g_hash_table_lookup (node->routes.by_leg, &leg);
+
+  if (passage != NULL)
+    {
+      Leg other = *other_leg (node, &leg);
+      forget (node, passage);
+      say_unroute (node, &other);
+    }
+  if (end != NULL)
+    link_down (node, end->link);
+}
+
+gboolean
+route_needs (Node *node, const Link *carrier)
+{
+  gboolean needs = FALSE;
+
+  for (guint i = 0; i < node->routes.passages->len && !needs; i++)
+    {
+      const Passage *passage = node->routes.passages->pdata[i];
+      needs = passage->legs[0].link == carrier->link || passage->legs[1].link == carrier->link;
+    }
+  for (guint i = 0; i < node->links.links->len && !needs; i++)
+    {
+      const Link *link = node->links.links->pdata[i];
+      needs = link->circuit != NULL && link->circuit->carrier == carrier->link;
+    }
+  return needs;
+}
+
+void
+route_carrier_gone (Node *node, guint64 number)
+{
+  for (guint i = node->routes.passages->len; i > 0; i--)
+    {
+      Passage *passage = node->routes.passages->pdata[i - 1];
+      if (passage->legs[0].link != number && passage->legs[1].link != number)
+        continue;
+      Leg other = passage->legs[passage->legs[0].link == number ? 1 : 0];
+      forget (node, passage);
+      say_unroute (node, &other);
+    }
+  for (guint i = node->links.links->len; i > 0; i--)
+    {
+      if (i > node->links.links->len)
+        continue; /* losing one lost others */
+      const Link *link = node->links.links->pdata[i - 1];
+      if (link->circuit != NULL && link->circuit->carrier == number)
+        link_down (node, link->link);
+    }
+}
+
+void
+route_check (Node *node)
+{
+  const Routes *routes = &node->routes;
+
+  g_assert (g_hash_table_size (routes->by_leg) == 2 * routes->passages->len);
+  for (guint i = 0; i < routes->passages->len; i++)
+    for (guint k = 0; k < 2; k++)
+      g_assert (link_find (node, ((const Passage *)routes->passages->pdata[i])->legs[k].link)
+                != NULL);
+  for (guint i = 0; i < node->links.links->len; i++)
+    {
+      const Link *link = node->links.links->pdata[i];
+      g_assert (link->circuit == NULL || link_find (node, link->circuit->carrier) != NULL);
+    }
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See stop.h: does this node still begin anything, for all layers. Looks, never acts.
+ *
+ * Tests: test-node-run, test-leave */
+#include "../core.h"
+
+gboolean
+stop_halts (Node *node)
+{
+  return node->stop.halting || node->leave.begun;
+}
+
+gboolean
+stop_has_begun (Node *node)
+{
+  return node->stop.wanted || node->stop.halting || node->stop.finished || node->stop.cancelled;
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Protection in memory (paper 002). Each member's rows go to one other member, its buddy: at
+ * another site if there is one, else on another host, else any; in plan `buddy` the next of the
+ * ring of all members. So a crash costs what was finished
+ * since the last scan, with a checkpoint or without, and nothing has to be read from a disk. When a
+ * member is gone, its buddy offers its rows like those of a checkpoint
+ * (archive.h), and a slot that the dead member held waits until they are offered (rerun.h).
+ *
+ * A result that came from elsewhere is not acknowledged before it stands at the buddy: until then
+ * its sender keeps it, and offers it if this member dies. So of a job's result there are always two
+ * copies: at the holder and in the slot, then in the slot and at the buddy. Driver's thread. */
+#pragma once
+
+#include "../members/member.h"
+#include "../node.h"
+
+typedef struct Member Member;
+
+/* The time between two scans, at least. */
+#define BUDDY_SCAN_US (200 * 1000)
+/* When so many rows more were sent than were in the last whole scan, another one replaces them. */
+#define BUDDY_ROWS_MORE 4096
+/* So many results, and bytes of them, wait for their acknowledgement; then the oldest goes. */
+#define BUDDY_ACKS_MAX 1024
+#define BUDDY_ACKS_BYTES ((gsize)64 << 20)
+/* One that is too slow gets nothing for so long, twice as long each time. */
+#define BUDDY_PAUSE_MIN_US (5 * G_USEC_PER_SEC)
+#define BUDDY_PAUSE_MAX_US (320 * G_USEC_PER_SEC)
+#define BUDDY_ELDERS_MAX 8 /* masters that died one after the other, whose buddies are asked */
+
+/* What a COPY is. */
+typedef enum
+{
+  BUDDY_ROWS,  /* some rows; `mark` above 0: and all before them are to be confirmed */
+  BUDDY_BEGIN, /* from here on all rows come again */
+  BUDDY_WHOLE, /* these were all: older ones may go */
+  BUDDY_DROP   /* another member is the buddy now */
+} BuddyPhase;
+
+typedef enum
+{
+  BUDDY_NONE,   /* nobody else is here, or the plan is another one */
+  BUDDY_CHOSEN, /* nothing was sent to it yet */
+  BUDDY_FILLING,
+  BUDDY_FULL /* it has all rows up to the last mark that it confirmed */
+} BuddyState;
+
+/* A member that is gone, and who has its rows. */
+typedef struct
+{
+  NodeId id, buddy;
+} BuddyPair;
+
+typedef struct
+{
+  BuddyState state;
+  NodeId id;                  /* of the buddy */
+  NodeId before;              /* the one before it: it still has all rows; none: nobody has */
+  guint64 pause_us, again_us; /* CHOSEN: nothing goes there until then, since it was too slow */
+  guint64 rosters;            /* for how many rosters it was chosen */
+  guint64 whole_scan;         /* the scan under way that is of everything; 0: none */
+  guint64 rows, rows_whole;   /* sent since the last BEGIN; of these, up to WHOLE */
+  guint64 marks;              /* sent so far */
+  gboolean news;              /* something was sent since the last one */
+  GQueue unconfirmed;         /* of BuddyMark */
+  guint scans;                /* of these, such as end a scan */
+  guint64 served;             /* the last scan whose rows were all sent */
+  guint64 confirmed_us;       /* of Work.reported_us */
+  GQueue acks;                /* of BuddyAck, oldest first */
+  gsize acks_bytes;
+  GPtrArray *wards;  /* of BuddyWard: whose buddy this node is */
+  GArray *elders;    /* of BuddyPair: older members that left, the last BUDDY_ELDERS_MAX of them */
+  GPtrArray *orders; /* of BuddyOrder: members that wait for the rows of a ward that dies */
+} Buddy;
+
+void buddy_init (Node *node);
+void buddy_done (Node *node);
+/* After each step: chooses, and begins when the buddy can be told. */
+void buddy_settle (Node *node);
+/* Can rows go to a buddy? */
+gboolean buddy_takes (Node *node);
+/* The next scan is to be of everything. */
+gboolean buddy_wants_whole (Node *node);
+/* A scan was ordered; it has this number. */
+void buddy_on_scan (Node *node, guint64 scan, gboolean whole);
+void buddy_on_rows (Node *node, GPtrArray *rows);
+void buddy_on_served (Node *node, guint64 scan);
+/* Of the rows reported so far, those up to this sum of work stand at the buddy. */
+guint64 buddy_confirmed_us (Node *node);
+/* TRUE: this result, which was put into its slot, is acknowledged later. */
+gboolean buddy_acknowledges (Node *node, const NodeId *holder, guint64 loan, gsize bytes);
+/* This member leaves. */
+void buddy_on_leaving (Node *node, const NodeId *id);
+/* This member, and who has its rows, if anybody. FALSE: nobody can. */
+gboolean buddy_of (Node *node, const Member *member, BuddyPair *pair);
+void buddy_on_copy (Node *node, const NodeId *from, const Message *message);
+void buddy_on_copied (Node *node, const NodeId *from, const Message *message);
+/* Sends one row (nullable: none) to a buddy that has all others. Returns its mark, of which
+ * holdback_confirmed hears when the buddy has it; 0: it was not sent. */
+guint64 buddy_send_row (Node *node, const Row *row);
+/* Does this node, as a buddy, have a row of this result from that member? For tests. */
+gboolean buddy_keeps (Node *node, const NodeId *ward, const char *path, const Digest *digest);
+/* Does this node, as a buddy, have rows of that member? */
+gboolean buddy_has_rows_of (Node *node, const NodeId *ward);
+/* Somebody asks for the rows of a member that is gone, or will be in a moment. */
+void buddy_on_ask (Node *node, const NodeId *from, const Message *message);
+/* A member leaves the roster. */
+void buddy_departed (Node *node, const Member *member);
+/* This node lost its name. */
+void buddy_reset (Node *node);
+void buddy_check (Node *node);

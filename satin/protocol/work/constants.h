@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What all nodes must have before they run a job of this master's root: the constants and inputs,
+ * published once; and BEST values, which are only passed on (the engine merges them). The master
+ * names the digest of all constants; who has others asks for the set. Driver's thread. */
+#pragma once
+
+#include "../members/member.h"
+
+#define CONSTANTS_MAX 4096u
+
+typedef struct
+{
+  char *name;
+  GBytes *value;
+} Constant;
+
+typedef struct
+{
+  GPtrArray *all; /* of Constant, by name */
+  Digest digest;  /* of them all, when `summed` */
+  gboolean summed;
+  gboolean told; /* START was said for `told_digest` */
+  Digest told_digest;
+  NodeId started_by; /* the master whose START holds here; none: nobody's */
+  GPtrArray *own,
+      *heard; /* BEST values, by number: last improved here, last heard; GBytes or NULL */
+} Constants;
+
+void constants_init (Node *node);
+void constants_done (Node *node);
+/* TRUE: the present master's constants are here. */
+gboolean constants_started (Node *node);
+void constants_publish (Node *node, const char *name, GBytes *value);
+/* That was all. */
+void constants_complete (Node *node);
+/* In a session that has just begun. */
+void constants_greet (Node *node, const NodeId *to);
+void constants_on_start (Node *node, const NodeId *from, const Message *message);
+void constants_on_want (Node *node, const NodeId *from);
+void constants_on_set (Node *node, const NodeId *from, const Message *message);
+void constants_improved (Node *node, guint64 number, GBytes *value);
+void constants_on_best (Node *node, const NodeId *from, const Message *message);
+/* This node, still master, goes by a new name or term. */
+void constants_renew (Node *node);
+void constants_deposed (Node *node);

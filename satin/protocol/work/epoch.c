@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See epoch.h. */
+#include "../core.h"
+
+/* Results that were sent to this member and came from it, and so many sent before the last local
+ * checkpoint. */
+typedef struct
+{
+  NodeId id;
+  guint64 sent, got, sent_before;
+} EpochPeer;
+
+typedef struct
+{
+  NodeId from, to;
+  guint64 sent, got;
+} EpochCount;
+
+typedef struct
+{
+  NodeId holder;
+  guint64 loan;
+} EpochAck;
+
+/* Fig. 1 of the paper: its rows are the receiver, its columns the sender. */
+EpochClass
+epoch_class (guint32 sender, guint32 receiver)
+{
+  enum
+  {
+    WHITE = 0,
+    RED = EPOCH_RED,
+    WHITE_RECORDING = EPOCH_RECORDING,
+    RED_RECORDING = EPOCH_RED | EPOCH_RECORDING
+  };
+  static const EpochClass table[EPOCH_STATES][EPOCH_STATES] = {
+    [WHITE] = { [WHITE] = EPOCH_NORMAL,
+                [RED_RECORDING] = EPOCH_ORPHAN,
+                [WHITE_RECORDING] = EPOCH_NORMAL,
+                [RED] = EPOCH_IMPOSSIBLE },
+    [RED_RECORDING] = { [WHITE] = EPOCH_IN_TRANSIT,
+                        [RED_RECORDING] = EPOCH_NORMAL,
+                        [WHITE_RECORDING] = EPOCH_IN_TRANSIT,
+                        [RED] = EPOCH_NORMAL },
+    [WHITE_RECORDING] = { [WHITE] = EPOCH_NORMAL,
+                          [RED_RECORDING] = EPOCH_IN_TRANSIT,
+                          [WHITE_RECORDING] = EPOCH_NORMAL,
+                          [RED] = EPOCH_IN_TRANSIT },
+    [RED] = { [WHITE] = EPOCH_IMPOSSIBLE,
+              [RED_RECORDING] = EPOCH_NORMAL,
+              [WHITE_RECORDING] = EPOCH_ORPHAN,
+              [RED] = EPOCH_NORMAL },
+  };
+
+  return table[receiver % EPOCH_STATES][sender % EPOCH_STATES];
+}
+
+void
+epoch_init (Node *node)
+{
+  Epoch *epoch = &node->epoch;
+
+  epoch->peers = g_array_new (FALSE, FALSE, sizeof (EpochPeer));
+  epoch->counts = g_array_new (FALSE, FALSE, sizeof (EpochCount));
+  g_queue_init (&epoch->withheld);
+}
+
+void
+epoch_done (Node *node)
+{
+  Epoch *epoch = &node->epoch;
+
+  g_array_unref (epoch->peers);
+  g_array_unref (epoch->counts);
+  g_queue_clear_full (&epoch->withheld, g_free);
+}
+
+/* ---- members ---- */
+
+/* Valid until the next call. */
+static EpochPeer *
+peer_of (Node *node, const NodeId *id)
+{
+  GArray *peers = node->epoch.peers;
+  EpochPeer new = { .id = *id };
+
+  for (guint i = 0; i < peers->len; i++)
+    if (node_id_equal (&g_array_index (peers, EpochPeer, i).id, id))
+      return &g_array_index (peers, EpochPeer, i);
+  g_array_append_val (peers, new);
+  return &g_array_index (peers, EpochPeer, peers->len - 1);
+}
+
+guint32
+epoch_colours (const Node *node)
+{
+  const Epoch *epoch = &node->epoch;
+
+#ifdef SATIN_PLANT_COLOUR_IGNORED
+  return 0;
+#endif
+  return (epoch->number % 2 ? EPOCH_RED : 0) | (epoch->recording ? EPOCH_RECORDING : 0);
+}
+
+/* The local checkpoint. */
+static void
+take (Node *node, guint64 number)
+{
+  Epoch *epoch = &node->epoch;
+
+  epoch->number = number;
+  epoch->recording = TRUE;
+  epoch->early = FALSE;
+  for (guint i = 0; i < epoch->peers->len; i++)
+    {
+      EpochPeer *peer = &g_array_index (epoch->peers, EpochPeer, i);
+      peer->sent_before = peer->sent;
+    }
+  epoch->scan = node->control->scan (node);
+}
+
+gboolean
+epoch_hears (Node *node, guint32 colours)
+{
+  if (!node->config.plan.epochs)
+    return FALSE;
+  EpochClass class = epoch_class (colours, epoch_colours (node));
+  if (class == EPOCH_ORPHAN && !stop_halts (node))
+    {
+      take (node, node->epoch.number + 1);
+      node->epoch.early = TRUE;
+    }
+  return class == EPOCH_IN_TRANSIT;
+}
+
+guint64
+epoch_open (Node *node, guint64 number)
+{
+  Epoch *epoch = &node->epoch;
+
+  if (epoch->early && epoch->number == number)
+    epoch->early = FALSE;
+  else
+    take (node, number);
+  return epoch->scan;
+}
+
+gboolean
+epoch_scans (const Node *node)
+{
+  return node->epoch.recording && node->epoch.served < node->epoch.scan;
+}
+
+gboolean
+epoch_saves_first (const Node *node)
+{
+  return node->round.heard || epoch_scans (node);
+}
+
+void
+epoch_on_served (Node *node, guint64 scan)
+{
+  node->epoch.served = scan;
+}
+
+void
+epoch_on_exit (Node *node)
+{
+  node->epoch.exit = node->epoch.recording ? node->epoch.number : 0;
+}
+
+gboolean
+epoch_holds (const Node *node)
+{
+  const Epoch *epoch = &node->epoch;
+
+  return epoch->recording && epoch->number == epoch->exit && !epoch->early && !node->saves.here
+         && node->round.owed == 0;
+}
+
+void
+epoch_sends_result (Node *node, const NodeId *lender)
+{
+  if (node->config.plan.epochs)
+    peer_of (node, lender)->sent++;
+}
+
+void
+epoch_got_result (Node *node, const NodeId *holder, gboolean in_transit)
+{
+  NodeId coordinator;
+
+  if (!node->config.plan.epochs)
+    return;
+  guint64 got = ++peer_of (node, holder)->got;
+  if (!in_transit || !lease_ready (node, &coordinator))
+    return;
+  Message transit = { .kind = MESSAGE_TRANSIT, .id = *holder, .number = got };
+  if (!node_id_equal (&coordinator, &node->self))
+    (void)member_send (node, &coordinator, &transit);
+}
+
+gboolean
+epoch_withholds (Node *node, const NodeId *holder, guint64 loan)
+{
+  const EpochAck ack = { *holder, loan };
+
+  if (stop_halts (node) || roster_find (node, holder)->leaving)
+    return FALSE;
+  g_queue_push_tail (&node->epoch.withheld, g_memdup2 (&ack, sizeof ack));
+  return TRUE;
+}
+
+static void
+acknowledge (Node *node, const EpochAck *ack)
+{
+  (void)member_send (node, &ack->holder, &(Message){ .kind = MESSAGE_ACK, .number = ack->loan });
+}
+
+/* Recording ends; what was in transit may go at its holders. */
+static void
+close_epoch (Node *node)
+{
+  Epoch *epoch = &node->epoch;
+  EpochAck *ack;
+
+  epoch->recording = epoch->early = FALSE;
+  while ((ack = g_queue_pop_head (&epoch->withheld)) != NULL)
+    {
+      acknowledge (node, ack);
+      g_free (ack);
+    }
+}
+
+void
+epoch_on_message (Node *node, const NodeId *from, const Message *m)
+{
+  Epoch *epoch = &node->epoch;
+
+  if (!node_id_equal (from, &node->lease.holder) || m->version < epoch->number)
+    return;
+  if (m->flag) /* this node has just joined: what it has is in the next epoch */
+    {
+      epoch->number = m->version;
+      epoch->recording = TRUE;
+      return;
+    }
+  epoch->number = m->version;
+  close_epoch (node);
+}
+
+void
+epoch_renew (Node *node)
+{
+  if (node->config.plan.epochs)
+    close_epoch (node);
+}
+
+/* ---- counting, at the coordinator ---- */
+
+static EpochCount *
+count_of (Node *node, const NodeId *from, const NodeId *to)
+{
+  GArray *counts = node->epoch.counts;
+  EpochCount new = { .from = *from, .to = *to };
+
+  for (guint i = 0; i < counts->len; i++)
+    {
+      EpochCount *count = &g_array_index (counts, EpochCount, i);
+      if (node_id_equal (&count->from, from) && node_id_equal (&count->to, to))
+        return count;
+    }
+  g_array_append_val (counts, new);
+  return &g_array_index (counts, EpochCount, counts->len - 1);
+}
+
+static void
+note_counts (Node *node, const NodeId *member, const NodeId *other, guint64 sent, guint64 got)
+{
+  count_of (node, member, other)->sent = sent;
+  EpochCount *back = count_of (node, other, member);
+  back->got = MAX (back->got, got);
+}
+
+static int
+compare_peers (gconstpointer a, gconstpointer b)
+{
+  return node_id_compare (&((const EpochPeer *)a)->id, &((const EpochPeer *)b)->id);
+}
+
+void
+epoch_say_counts (Node *node, Message *scanned, GArray *ids, GArray *numbers)
+{
+  GArray *peers = node->epoch.peers;
+
+  g_array_sort (peers, compare_peers);
+  for (guint i = 0; i < peers->len; i++)
+    {
+      const EpochPeer *peer = &g_array_index (peers, EpochPeer, i);
+      g_array_append_val (ids, peer->id);
+      g_array_append_val (numbers, peer->sent_before);
+      g_array_append_val (numbers, peer->got);
+    }
+  scanned->ids = ids;
+  scanned->numbers = numbers;
+}
+
+void
+epoch_on_counts (Node *node, const NodeId *member, const Message *m)
+{
+  for (guint i = 0; m->ids != NULL && i < m->ids->len && 2 * i + 1 < m->numbers->len; i++)
+    note_counts (node, member, &g_array_index (m->ids, NodeId, i),
+                 g_array_index (m->numbers, guint64, 2 * i),
+                 g_array_index (m->numbers, guint64, 2 * i + 1));
+}
+
+void
+epoch_on_transit (Node *node, const NodeId *from, const Message *m)
+{
+  EpochCount *count = count_of (node, &m->id, from);
+
+  count->got = MAX (count->got, m->number);
+  node->control->arrived (node);
+}
+
+gboolean
+epoch_in_transit (Node *node)
+{
+  for (guint i = 0; i < node->epoch.counts->len; i++)
+    {
+      const EpochCount *count = &g_array_index (node->epoch.counts, EpochCount, i);
+      const EpochPeer *own
+          = node_id_equal (&count->to, &node->self) ? peer_of (node, &count->from) : NULL;
+      if (count->sent > (own != NULL ? own->got : count->got)
+          && roster_find (node, &count->from) != NULL && roster_find (node, &count->to) != NULL)
+        return TRUE;
+    }
+  return FALSE;
+}
+
+/* ---- the coordinator ---- */
+
+void
+epoch_begin (Node *node)
+{
+  g_array_set_size (node->epoch.counts, 0);
+  node->epoch.number++;
+  node->epoch.begun++;
+}
+
+void
+epoch_end (Node *node)
+{
+  Epoch *epoch = &node->epoch;
+
+  epoch->ended++;
+  member_send_all (node, &(Message){ .kind = MESSAGE_EPOCH, .version = epoch->number });
+  close_epoch (node);
+}
+
+void
+epoch_greet (Node *node, const NodeId *to)
+{
+  const Epoch *epoch = &node->epoch;
+
+  if (node->config.plan.epochs && epoch->number > 0 && !node_id_equal (to, &node->self))
+    (void)member_send (
+        node, to,
+        &(Message){ .kind = MESSAGE_EPOCH, .version = epoch->number, .flag = epoch->recording });
+}
+
+/* ---- coming and going ---- */
+
+void
+epoch_on_leaving (Node *node, const NodeId *id)
+{
+  GQueue *withheld = &node->epoch.withheld;
+
+  for (GList *at = withheld->head, *next; at != NULL; at = next)
+    {
+      next = at->next;
+      if (!node_id_equal (&((const EpochAck *)at->data)->holder, id))
+        continue;
+      acknowledge (node, at->data);
+      g_free (at->data);
+      g_queue_delete_link (withheld, at);
+    }
+}
+
+void
+epoch_departed (Node *node, const NodeId *id)
+{
+  GArray *peers = node->epoch.peers;
+
+  epoch_on_leaving (node, id); /* nobody hears of it */
+  for (guint i = peers->len; i-- > 0;)
+    if (node_id_equal (&g_array_index (peers, EpochPeer, i).id, id))
+      g_array_remove_index_fast (peers, i);
+}
+
+void
+epoch_reset (Node *node)
+{
+  Epoch *epoch = &node->epoch;
+
+  g_queue_clear_full (&epoch->withheld, g_free);
+  g_array_set_size (epoch->peers, 0);
+  g_array_set_size (epoch->counts, 0);
+  epoch->recording = epoch->early = FALSE;
+}
+
+void
+epoch_check (Node *node)
+{
+  const Epoch *epoch = &node->epoch;
+
+  g_assert (node->config.plan.epochs || (epoch->number == 0 && !epoch->recording));
+  g_assert (epoch->recording || epoch->withheld.length == 0);
+  g_assert (epoch->begun <= epoch->ended + 1);
+  for (const GList *at = epoch->withheld.head; at != NULL; at = at->next)
+    g_assert (roster_find (node, &((const EpochAck *)at->data)->holder) != NULL);
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Epochs of two colours (the knob `epochs`, paper 003). Nobody scans by itself: the coordinator
+ * begins a round of saving (round.h) at each interval, and none before the last one has been
+ * published. Such a round is an epoch. START is SCAN, the local checkpoint of a member is its scan,
+ * FIN_LOC_CKPT is SCANNED, and FINISH is EPOCH.
+ *
+ * Each member has a colour, the lowest bit of the epoch's number, and records from its local
+ * checkpoint to the end of the epoch. Both bits ride in JOBS, RESULT and HAND. With its own the
+ * receiver finds in the paper's table (its Fig. 1) what the message is:
+ * - orphan: sent after the sender's checkpoint, and the receiver has not taken its own. It does so
+ *   now, before it hears the message, and does not wait for START.
+ * - in transit: sent before the sender's checkpoint, and the receiver's is over. A result is put
+ *   into its slot, which may have been scanned. So its ACK waits until the epoch ends: the holder,
+ *   which keeps what is not acknowledged, has it in its own checkpoint. Rows that a leaving member
+ *   hands over go to the coordinator at once.
+ * - normal: else. What the table calls impossible occurs where a member has not heard of an epoch
+ *   yet, or a coordinator has died. It is taken as normal: rows are true whenever they are written.
+ *
+ * Members count the results that they send to and get from each other. SCANNED has the sums, and
+ * TRANSIT says of each result in transit that it has come. The epoch is published when all members
+ * have scanned and no result is in transit. Driver's thread. */
+#pragma once
+
+#include "../members/member.h"
+#include "../node.h"
+
+typedef enum
+{
+  EPOCH_NORMAL,
+  EPOCH_IN_TRANSIT,
+  EPOCH_ORPHAN,
+  EPOCH_IMPOSSIBLE
+} EpochClass;
+
+/* The two bits. */
+#define EPOCH_RED 1u       /* else white */
+#define EPOCH_RECORDING 2u /* its local checkpoint is taken, and the epoch is open */
+#define EPOCH_STATES 4u
+
+typedef struct
+{
+  guint64 number; /* of the last epoch that this node has heard of */
+  gboolean recording;
+  gboolean early;  /* an orphan message has begun it, and START is still to come */
+  guint64 scan;    /* the local checkpoint … */
+  guint64 served;  /* … and the last scan that the engine has served */
+  guint64 exit;    /* the epoch that was open when this node began to leave; 0: none */
+  GArray *peers;   /* of EpochPeer: members with which results were exchanged */
+  GQueue withheld; /* of EpochAck */
+  /* where the epoch is led */
+  GArray *counts;       /* of EpochCount: since its START */
+  gboolean wanted;      /* another one was asked for since it began */
+  gboolean quiet;       /* nobody asked for this one: its time had come */
+  guint64 begun, ended; /* as coordinator */
+} Epoch;
+
+/* What the table says of a message. Pure. */
+EpochClass epoch_class (guint32 sender, guint32 receiver);
+
+void epoch_init (Node *node);
+void epoch_done (Node *node);
+/* The bits of this node; 0 where the plan has none. */
+guint32 epoch_colours (const Node *node);
+/* JOBS, RESULT or HAND came with these bits. TRUE: it was in transit. */
+gboolean epoch_hears (Node *node, guint32 colours);
+/* A result goes to its lender; one came from its holder. */
+void epoch_sends_result (Node *node, const NodeId *lender);
+void epoch_got_result (Node *node, const NodeId *holder, gboolean in_transit);
+/* This result was in transit. TRUE: it is acknowledged when the epoch ends. */
+gboolean epoch_withholds (Node *node, const NodeId *holder, guint64 loan);
+/* START: the number of the scan that is the local checkpoint. */
+guint64 epoch_open (Node *node, guint64 number);
+/* The local checkpoint is being taken: what goes meanwhile is saved first. */
+gboolean epoch_scans (const Node *node);
+/* What is dropped now is saved first, since the engine may have been scanned already. */
+gboolean epoch_saves_first (const Node *node);
+void epoch_on_served (Node *node, guint64 scan);
+/* This node begins to leave. If it has taken its checkpoint in the epoch that is open, it waits for
+ * the end of that one: TRUE. */
+void epoch_on_exit (Node *node);
+gboolean epoch_holds (const Node *node);
+/* Adds this member's counts to its SCANNED; `ids` and `numbers` are new. */
+void epoch_say_counts (Node *node, Message *scanned, GArray *ids, GArray *numbers);
+void epoch_on_counts (Node *node, const NodeId *member, const Message *scanned);
+void epoch_on_transit (Node *node, const NodeId *from, const Message *message);
+void epoch_on_message (Node *node, const NodeId *from, const Message *message);
+
+/* The coordinator: another epoch begins; it is open; results are in transit; it is over. */
+void epoch_begin (Node *node);
+gboolean epoch_in_transit (Node *node);
+void epoch_end (Node *node);
+/* A member joined. */
+void epoch_greet (Node *node, const NodeId *to);
+/* Another coordinator: what the last one had begun is none. */
+void epoch_renew (Node *node);
+
+void epoch_on_leaving (Node *node, const NodeId *id);
+void epoch_departed (Node *node, const NodeId *id);
+/* This node lost its name. */
+void epoch_reset (Node *node);
+void epoch_check (Node *node);

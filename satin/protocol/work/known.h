@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which paths are held where, as announced by members and by this node: the protocol's copy of what
+ * it told the engine, so that it can be taken back. Invariant: every holder is a member or this
+ * node. Driver's thread. */
+#pragma once
+
+#include "../messages/message.h"
+
+typedef struct Node Node;
+
+#define KNOWN_PATHS_MAX (1u << 22) /* beyond, news are not entered: that costs time only */
+#define KNOWN_HOLDERS_MAX 4096u    /* of one path; the same */
+
+typedef struct
+{
+  NodeId node;
+  Digest digest;
+  guint32 finished; /* 0: it runs; 1: a result; a kept state: 1 and the children it stands for */
+} Holder;
+
+typedef struct
+{
+  GTree *by_path; /* path -> GArray of Holder, one for each node and digest */
+} Known;
+
+void known_init (Node *node);
+void known_done (Node *node);
+void known_add (Node *node, const char *path, const Holder *holder);
+/* All that this node holds under this path. */
+void known_remove (Node *node, const char *path, const NodeId *id);
+/* What it holds of one digest, and the engine is told in any case: it just acted on what is not so.
+ * What is held under another one, as the state that a job has kept, is known on. */
+void known_deny (Node *node, const char *path, const Digest *digest, const NodeId *id);
+/* (transfer container): the paths of which this node holds something; they live until the next
+ * change. */
+GPtrArray *known_paths_of (Node *node, const NodeId *id);
+/* Tells that member what members other than it and this node hold. */
+void known_greet (Node *node, const NodeId *to);
+void known_departed (Node *node, const NodeId *id);
+/* Everything at or below `path`. */
+void known_covered (Node *node, const char *path);
+/* FALSE: nobody else holds that path with that digest. The most finished, then the lowest id. */
+gboolean known_holder (Node *node, const char *path, const Digest *digest, Holder *holder);
+void known_check (Node *node);
+
+/* Trees keyed by path text, which both this and held.c use: the keys at or below `path`. (transfer
+ * container) */
+GPtrArray *known_keys_below (GTree *tree, Stems *stems, const char *path);

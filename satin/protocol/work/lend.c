@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See lend.h. */
+#include "../core.h"
+
+void
+lend_init (Node *node)
+{
+  Lend *lend = &node->lend;
+
+  lend->asked = g_array_new (FALSE, FALSE, sizeof (Lending));
+  lend->owed = g_array_new (FALSE, FALSE, sizeof (NodeId));
+  lend->tell_pause_us = LEND_TELL_MIN_US;
+}
+
+void
+lend_done (Node *node)
+{
+  Lend *lend = &node->lend;
+
+  g_array_unref (lend->asked);
+  g_array_unref (lend->owed);
+}
+
+/* Takes `asked` jobs out of the engine for this thief. */
+static void
+take_for (Node *node, Lending lending, guint32 asked)
+{
+  lending.asked = asked;
+  g_array_append_val (node->lend.asked, lending);
+  NodeEffect *effect = core_emit (node, NODE_EFFECT_LEND);
+  effect->node = lending.thief;
+  effect->link = member_connection (node, &lending.thief);
+  effect->count = asked;
+}
+
+void
+lend_on_request (Node *node, const NodeId *from, const Message *m)
+{
+  Lending lending
+      = { .thief = *from, .request = m->number, .left = MIN (m->count, STEAL_COUNT_MAX) };
+  const Member *thief = roster_find (node, from);
+
+  node_id_set_remove (node->lend.owed, from);
+  if (m->count == 0 || stop_halts (node) || !constants_started (node) || thief->leaving
+      || !carry_has_room (thief))
+    (void)member_send (node, from, &(Message){ .kind = MESSAGE_NONE, .number = m->number });
+  else
+    take_for (node, lending, 1);
+}
+
+/* Says MORE to the one who has waited longest. */
+static void
+tell (Node *node)
+{
+  Lend *lend = &node->lend;
+
+  while (lend->owed->len > 0)
+    {
+      NodeId id = g_array_index (lend->owed, NodeId, 0);
+      g_array_remove_index (lend->owed, 0);
+      if (!member_send (node, &id, &(Message){ .kind = MESSAGE_MORE }))
+        continue;
+      lend->tell_us = node->now_us + lend->tell_pause_us;
+      lend->tell_pause_us = MIN (lend->tell_pause_us * 2, LEND_TELL_MAX_US);
+      return;
+    }
+}
+
+/* Those who ask just now are among the thieves. */
+static void
+ask_for_all (const Lend *lend, NodeEffect *owe)
+{
+  owe->count = lend->owed->len + lend->asked->len;
+}
+
+/* There is nothing for this thief: it is told when there is. */
+static void
+owe (Node *node, const NodeId *thief)
+{
+  Lend *lend = &node->lend;
+
+  if (lend->owed->len == 0)
+    {
+      lend->look_pause_us = LEND_LOOK_MIN_US;
+      lend->look_us = node->now_us + lend->look_pause_us;
+    }
+  node_id_set_add (lend->owed, thief);
+  ask_for_all (lend, core_emit (node, NODE_EFFECT_REQUEST));
+}
+
+void
+lend_expect (Node *node)
+{
+  for (guint i = 0; i < node->roster.members->len; i++)
+    {
+      const Member *member = node->roster.members->pdata[i];
+
+      if (!member->dead && !member->leaving && !node_id_equal (&member->id, &node->self))
+        owe (node, &member->id);
+    }
+}
+
+void
+lend_on_shared (Node *node)
+{
+  Lend *lend = &node->lend;
+
+  if (lend->owed->len == 0 || stop_halts (node))
+    return;
+  if (node->now_us >= lend->tell_us)
+    tell (node);
+  else
+    lend->look_us = MIN (lend->look_us, lend->tell_us);
+}
+
+/* Somebody took jobs; if all that it wanted, there may be more for the next. */
+static void
+gave (Node *node, gboolean all)
+{
+  Lend *lend = &node->lend;
+
+  lend->tell_pause_us = LEND_TELL_MIN_US;
+  lend->tell_us = 0;
+  if (all)
+    tell (node);
+}
+
+/* The engine has only this one, which it holds for another node and has not begun: it goes back
+ * there. So a loan always has two ends. Returns the lender, or none. */
+static NodeId
+return_surplus (Node *node, const Loan *loan)
+{
+  const HeldJob *held = held_find (node, loan->held);
+  NodeId lender = held != NULL && held->lender == LENDER_NODE ? held->node : NODE_ID_NONE;
+
+  steal_on_robbed (node);
+  held_on_unrun (node, loan->held);
+  return lender;
+}
+
+/* Leaves what the thief gets. Notes where it may get what went back. */
+static void
+take_out (Node *node, Lending *lending, GPtrArray *loans)
+{
+  for (guint i = 0; i < loans->len;)
+    {
+      Loan *loan = loans->pdata[i];
+      if (loan->held != 0)
+        {
+          lending->lender = return_surplus (node, loan);
+          g_ptr_array_remove_index (loans, i);
+          continue;
+        }
+      loans_add (node,
+                 (LoanEntry){ .loan = loan->loan,
+                              .path = loan->path,
+                              .digest = loan->digest,
+                              .node = lending->thief,
+                              .job = poison_count_quiet (node, loan->path) > 0 ? loan_copy (loan)
+                                                                               : NULL });
+      i++;
+    }
+}
+
+/* What is left after take_out, to whoever waits for it. */
+static void
+send_lent (Node *node, const Lending *lending, GPtrArray *loans, gboolean more)
+{
+  Message jobs = { .kind = MESSAGE_JOBS,
+                   .number = lending->request,
+                   .flag = more,
+                   .loans = loans,
+                   .count = epoch_colours (node) };
+  Message none = { .kind = MESSAGE_NONE, .number = lending->request, .id = lending->lender };
+
+  if (loans->len > 0)
+    holdback_send (node, &lending->thief, &jobs);
+  else if (!more)
+    holdback_send (node, &lending->thief, &none);
+}
+
+/* The thief left while the engine looked, or is about to. */
+static void
+give_back (Node *node, const Lending *lending, GPtrArray *loans)
+{
+  for (guint i = 0; i < loans->len; i++)
+    {
+      const Loan *loan = loans->pdata[i];
+      if (loan->held != 0)
+        (void)return_surplus (node, loan);
+      else
+        core_emit (node, NODE_EFFECT_BACK)->loan = loan->loan;
+    }
+  if (member_is_connected (node, &lending->thief))
+    (void)member_send (node, &lending->thief,
+                       &(Message){ .kind = MESSAGE_NONE, .number = lending->request });
+}
+
+void
+lend_on_lent (Node *node, const NodeEvent *event)
+{
+  GArray *waiting = node->lend.asked;
+  GPtrArray *loans = event->loans;
+
+  if (waiting->len == 0)
+    return;
+  Lending lending = g_array_index (waiting, Lending, 0);
+  g_array_remove_index (waiting, 0);
+  const Member *thief = roster_find (node, &lending.thief);
+  if (thief == NULL || thief->leaving || !member_is_connected (node, &lending.thief))
+    {
+      give_back (node, &lending, loans);
+      return;
+    }
+  lending.left -= lending.asked;
+  gboolean all = loans->len == lending.asked, more = all && lending.left > 0;
+  take_out (node, &lending, loans);
+  send_lent (node, &lending, loans, more);
+  lending.given += loans->len;
+  if (more)
+    take_for (node, lending, lending.left);
+  else if (lending.given > 0)
+    gave (node, all);
+  else
+    owe (node, &lending.thief);
+}
+
+void
+lend_departed (Node *node, const NodeId *id)
+{
+  node_id_set_remove (node->lend.owed, id);
+}
+
+/* Thieves wait, and what runs here may come to have something for them. */
+static gboolean
+may_have_more (Node *node)
+{
+  return node->lend.owed->len > 0 && node->held.unfinished > 0;
+}
+
+guint64
+lend_due (Node *node)
+{
+  return may_have_more (node) && !stop_halts (node) ? node->lend.look_us : CORE_NEVER;
+}
+
+void
+lend_tick (Node *node)
+{
+  Lend *lend = &node->lend;
+
+  if (!may_have_more (node) || node->now_us < lend->look_us)
+    return;
+  /* What was public when the engine looked may have been taken back; and a program that is narrow
+   * now may be wide later. */
+  lend->look_pause_us = MIN (lend->look_pause_us * 2, LEND_LOOK_MAX_US);
+  lend->look_us = node->now_us + lend->look_pause_us;
+  ask_for_all (lend, core_emit (node, NODE_EFFECT_REQUEST));
+}

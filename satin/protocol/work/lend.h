@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The victim's side of stealing (steal.h): replies to requests, and who is owed work. The first job
+ * of a reply is sent before the engine is asked for the others: the seat that waits for it need not
+ * wait for them, too. A thief that got nothing is told MORE when there is something. Driver's
+ * thread. */
+#pragma once
+
+#include "../members/member.h"
+#include "../node.h"
+
+#define LEND_TELL_MIN_US 1000 /* between two MOREs; doubles when they were in vain */
+#define LEND_TELL_MAX_US (250 * 1000)
+#define LEND_LOOK_MIN_US 1000 /* between two times that the engine is asked; doubles */
+#define LEND_LOOK_MAX_US (250 * 1000)
+
+typedef struct
+{
+  NodeId thief;
+  guint64 request;
+  guint32 left;  /* how many it may still get */
+  guint32 asked; /* of these the engine is asked for so many now */
+  guint32 given; /* so many were sent before */
+  NodeId lender; /* none, or the one to which jobs of its own have gone back for this thief */
+} Lending;       /* between LEND and LENT */
+
+typedef struct
+{
+  GArray *asked; /* of Lending: what the engine is asked for, oldest first */
+  GArray *owed;  /* set of nodes: refused and not told since, oldest first */
+  guint64 tell_us, tell_pause_us;
+  guint64 look_us, look_pause_us;
+} Lend;
+
+void lend_init (Node *node);
+void lend_done (Node *node);
+void lend_on_request (Node *node, const NodeId *from, const Message *message);
+void lend_on_lent (Node *node, const NodeEvent *event);
+/* The root job begins here, and all others are idle: they are owed work before they ask, since its
+ * first children may be few and long. */
+void lend_expect (Node *node);
+/* The engine has something to lend. */
+void lend_on_shared (Node *node);
+void lend_departed (Node *node, const NodeId *id);
+guint64 lend_due (Node *node);
+void lend_tick (Node *node);

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What this node lent: its slots that wait for a result from elsewhere, lent or adopted alike, by
+ * loan number. A root that another node holds has a number that the engine does not give.
+ * Invariant: each stands here once, and its holder is a member (or this node), or it waits to run
+ * again (rerun.h). A slot leaves by its result, by coming back or by being aborted, whatever
+ * happens to the holder. Driver's thread. */
+#pragma once
+
+#include "../members/member.h"
+#include "work.h"
+
+/* Each root that main asks for at a node has another one of these numbers, so that a late answer to
+ * an earlier root is not taken for the answer to this one. */
+#define LOANS_ROOT (G_GUINT64_CONSTANT (1) << 63)
+
+static inline gboolean
+loans_is_root (guint64 loan)
+{
+  return loan >= LOANS_ROOT;
+}
+
+/* What came of a job. */
+typedef struct
+{
+  GBytes *value;
+  GPtrArray *shares; /* (nullable) what it speaks of */
+  guint64 work_us, risk_us;
+} Result;
+
+/* Each kind may become LOAN_RERUNS, and comes back then. */
+typedef enum
+{
+  LOAN_LENT,    /* a node has taken it */
+  LOAN_ADOPTED, /* a node held it as an orphan */
+  LOAN_OWN,     /* this node itself did */
+  LOAN_RERUNS   /* its holder is gone, and the coordinator was asked (rerun.h) */
+} LoanKind;
+
+typedef struct
+{
+  guint64 loan;
+  char *path;
+  Digest digest;
+  LoanKind kind;
+  NodeId node; /* LOAN_LENT, LOAN_ADOPTED: the holder; else none */
+  guint64 since_us;
+  WorkTold told;    /* what its holder says */
+  Loan *job;        /* owned (nullable): kept of jobs whose holders have died; see quarantine.h */
+  guint64 waits_us; /* … since when this one has waited for a place; 0: it does not */
+} LoanEntry;
+
+typedef struct
+{
+  GTree *by_number;    /* of LoanEntry */
+  GHashTable *by_path; /* the latest of a path; looked up only */
+} Loans;
+
+void loans_init (Node *node);
+void loans_done (Node *node);
+/* Enters a slot; takes entry.job. */
+void loans_add (Node *node, LoanEntry entry);
+/* Does that node hold it? */
+gboolean loans_is_with (const LoanEntry *entry, const NodeId *id);
+LoanEntry *loans_find (Node *node, guint64 loan);
+/* The slot has its result / is ready again. */
+void loans_put (Node *node, LoanEntry *entry, const Result *result);
+void loans_back (Node *node, LoanEntry *entry);
+
+/* The engine does not await it any more. */
+void loans_aborted (Node *node, guint64 loan);
+
+void loans_on_result (Node *node, const NodeId *from, const Message *message);
+void loans_on_returned (Node *node, const NodeId *from, const Message *message);
+void loans_on_miss (Node *node, const NodeId *from, const Message *message);
+void loans_departed (Node *node, const Member *member);
+/* All that others hold comes back (this node lost its name). */
+void loans_all_back (Node *node);
+void loans_check (Node *node);

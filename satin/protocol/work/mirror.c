@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See mirror.h. */
+#include "../core.h"
+
+/* `number`: of the result among those that the holder has sent to the ward. */
+typedef struct
+{
+  NodeId ward, holder;
+  guint64 number, since_us;
+  Row *row;
+} MirrorCopy;
+
+typedef struct
+{
+  NodeId ward, holder;
+  guint64 number;
+} MirrorTrim;
+
+/* Results that were sent to this member. Of those that it sent, all up to `trims` stand in rows
+ * that the own keeper has, which is to be told. */
+typedef struct
+{
+  NodeId id;
+  guint64 sent, trims;
+  gboolean news;
+} MirrorPeer;
+
+/* All results of this holder up to this one are in slots that this scan sees. */
+typedef struct
+{
+  NodeId holder;
+  guint64 number, scan;
+} MirrorPut;
+
+static void
+copy_free (gpointer data)
+{
+  MirrorCopy *copy = data;
+
+  row_free (copy->row);
+  g_free (copy);
+}
+
+void
+mirror_init (Node *node)
+{
+  Mirror *mirror = &node->mirror;
+
+  mirror->copies = g_ptr_array_new_with_free_func (copy_free);
+  mirror->trimmed = g_array_new (FALSE, FALSE, sizeof (MirrorTrim));
+  mirror->peers = g_array_new (FALSE, FALSE, sizeof (MirrorPeer));
+  g_queue_init (&mirror->puts);
+}
+
+void
+mirror_done (Node *node)
+{
+  Mirror *mirror = &node->mirror;
+
+  g_ptr_array_unref (mirror->copies);
+  g_array_unref (mirror->trimmed);
+  g_array_unref (mirror->peers);
+  g_queue_clear_full (&mirror->puts, g_free);
+}
+
+/* Valid until the next call. */
+static MirrorPeer *
+peer_of (Node *node, const NodeId *id)
+{
+  GArray *peers = node->mirror.peers;
+  MirrorPeer new = { .id = *id };
+
+  for (guint i = 0; i < peers->len; i++)
+    if (node_id_equal (&g_array_index (peers, MirrorPeer, i).id, id))
+      return &g_array_index (peers, MirrorPeer, i);
+  g_array_append_val (peers, new);
+  return &g_array_index (peers, MirrorPeer, peers->len - 1);
+}
+
+/* ---- the keeper ---- */
+
+/* (nullable) */
+static MirrorTrim *
+find_trim (Node *node, const NodeId *ward, const NodeId *holder)
+{
+  for (guint i = 0; i < node->mirror.trimmed->len; i++)
+    {
+      MirrorTrim *trim = &g_array_index (node->mirror.trimmed, MirrorTrim, i);
+      if (node_id_equal (&trim->ward, ward) && node_id_equal (&trim->holder, holder))
+        return trim;
+    }
+  return NULL;
+}
+
+static void
+offer (Node *node, const Row *row)
+{
+#ifdef SATIN_PLANT_MIRROR_NOT_OFFERED
+  return;
+#endif
+  node->control->adopt_row (node, row);
+  orphans_archive (node, row);
+}
+
+static gboolean
+is_keeper_of (Node *node, const Member *ward)
+{
+  BuddyPair pair;
+
+  return buddy_has_rows_of (node, &ward->id)
+         || (buddy_of (node, ward, &pair) && node_id_equal (&pair.buddy, &node->self));
+}
+
+static void
+keep (Node *node, const NodeId *lender, const NodeId *holder, guint64 number, const Row *row)
+{
+  const Member *ward = roster_find (node, lender);
+  const MirrorTrim *trim = find_trim (node, lender, holder);
+
+  if (ward == NULL) /* it has died meanwhile */
+    offer (node, row);
+  if (ward == NULL || !is_keeper_of (node, ward) || (trim != NULL && number <= trim->number))
+    return;
+  MirrorCopy *copy = g_new (MirrorCopy, 1);
+  *copy = (MirrorCopy){ *lender, *holder, number, node->now_us, row_copy (row) };
+  g_ptr_array_add (node->mirror.copies, copy);
+}
+
+void
+mirror_on_copy (Node *node, const NodeId *from, const Message *m)
+{
+  for (guint i = 0; i < m->rows->len; i++)
+    keep (node, &m->id, from, m->version, m->rows->pdata[i]);
+  if (m->number > 0)
+    (void)member_send (
+        node, from,
+        &(Message){ .kind = MESSAGE_MIRRORED, .number = m->number, .version = m->version });
+}
+
+void
+mirror_on_trim (Node *node, const NodeId *from, const Message *m)
+{
+  Mirror *mirror = &node->mirror;
+  MirrorTrim new = { *from, m->id, m->number };
+  MirrorTrim *trim = find_trim (node, from, &m->id);
+
+#ifdef SATIN_PLANT_MIRROR_NOT_TRIMMED
+  return;
+#endif
+  if (trim != NULL)
+    trim->number = MAX (trim->number, m->number);
+  else if (roster_find (node, &m->id) != NULL)
+    g_array_append_val (mirror->trimmed, new);
+  for (guint i = mirror->copies->len; i-- > 0;)
+    {
+      const MirrorCopy *copy = mirror->copies->pdata[i];
+      if (node_id_equal (&copy->ward, &new.ward) && node_id_equal (&copy->holder, &new.holder)
+          && copy->number <= new.number)
+        g_ptr_array_remove_index (mirror->copies, i);
+    }
+}
+
+static void
+forget_trims (Node *node, const NodeId *ward, const NodeId *holder)
+{
+  GArray *trimmed = node->mirror.trimmed;
+
+  for (guint i = trimmed->len; i-- > 0;)
+    {
+      const MirrorTrim *trim = &g_array_index (trimmed, MirrorTrim, i);
+      if (node_id_equal (&trim->ward, ward)
+          || (holder != NULL && node_id_equal (&trim->holder, holder)))
+        g_array_remove_index_fast (trimmed, i);
+    }
+}
+
+void
+mirror_forget (Node *node, const NodeId *ward)
+{
+  GPtrArray *copies = node->mirror.copies;
+
+  forget_trims (node, ward, NULL);
+  for (guint i = copies->len; i-- > 0;)
+    if (node_id_equal (&((const MirrorCopy *)copies->pdata[i])->ward, ward))
+      g_ptr_array_remove_index (copies, i);
+}
+
+/* ---- the holder ---- */
+
+/* Returns the lender's keeper; none: it has none. */
+static NodeId
+copy_to_keeper (Node *node, const NodeId *lender, const Row *row, Message message)
+{
+  const Member *member = roster_find (node, lender);
+  g_autoptr (GPtrArray) rows = g_ptr_array_new ();
+  BuddyPair pair = { 0 };
+
+  if (member == NULL || !buddy_of (node, member, &pair))
+    return NODE_ID_NONE;
+  if (node_id_equal (&pair.buddy, &node->self))
+    {
+      keep (node, lender, &node->self, message.version, row);
+      return pair.buddy;
+    }
+  g_ptr_array_add (rows, (gpointer)row);
+  message.kind = MESSAGE_MIRROR;
+  message.id = *lender;
+  message.rows = rows;
+  node->stats.copied_bytes += g_bytes_get_size (row->value);
+  (void)member_send (node, &pair.buddy, &message);
+  return pair.buddy;
+}
+
+/* TRUE: another node is to confirm it. */
+static gboolean
+send_copy (Node *node, HeldJob *held)
+{
+  g_autoptr (Row) row = held_row (node, held);
+
+  held->copied_to = copy_to_keeper (
+      node, &held->node, row, (Message){ .number = held->held, .version = held->copy_number });
+  return !node_id_is_none (&held->copied_to) && !node_id_equal (&held->copied_to, &node->self);
+}
+
+/* The lender of a root has it in no slot, and its row goes to the keeper at once. */
+static gboolean
+sends_copies (Node *node, guint64 loan)
+{
+  return node->config.plan.mirrors && !loans_is_root (loan);
+}
+
+guint64
+mirror_send (Node *node, HeldJob *held)
+{
+  if (!sends_copies (node, held->loan))
+    return 0;
+  held->copy_number = ++peer_of (node, &held->node)->sent;
+  held->copy = send_copy (node, held) ? HELD_COPY_SENT : HELD_COPY_NONE;
+  return held->copy_number;
+}
+
+guint64
+mirror_send_row (Node *node, const NodeId *lender, guint64 loan, const char *path,
+                 const ArchiveRow *offered)
+{
+  if (!sends_copies (node, loan))
+    return 0;
+  g_autoptr (Row) row = archive_row (node, path, offered);
+  guint64 number = ++peer_of (node, lender)->sent;
+  (void)copy_to_keeper (node, lender, row, (Message){ .version = number });
+  return number;
+}
+
+gboolean
+mirror_retains (Node *node, HeldJob *held)
+{
+  if (held->copy != HELD_COPY_SENT || node->leave.begun || stop_halts (node))
+    return FALSE;
+  held->copy = HELD_COPY_OWED;
+  held->risk_us = 0; /* it is the lender's now */
+  return TRUE;
+}
+
+static void
+confirmed (Node *node, HeldJob *held)
+{
+  gboolean owed = held->copy == HELD_COPY_OWED;
+
+  held->copy = HELD_COPY_NONE;
+  if (owed)
+    held_drop (node, held);
+}
+
+void
+mirror_on_confirmed (Node *node, const NodeId *from, const Message *m)
+{
+  HeldJob *held = held_find (node, m->number);
+
+  if (held != NULL && held->copy_number == m->version && node_id_equal (&held->copied_to, from))
+    confirmed (node, held);
+}
+
+/* Its lender's keeper may be another one now. */
+static void
+look_up (Node *node, HeldJob *held)
+{
+  const Member *lender = roster_find (node, &held->node);
+  BuddyPair pair = { 0 };
+
+  if (lender != NULL)
+    (void)buddy_of (node, lender, &pair);
+  if (node_id_equal (&pair.buddy, &held->copied_to))
+    return;
+  if (!send_copy (node, held))
+    confirmed (node, held);
+  else if (held->copy == HELD_COPY_NONE)
+    held->copy = HELD_COPY_SENT;
+}
+
+void
+mirror_lookup (Node *node)
+{
+  g_autoptr (GPtrArray) all = g_ptr_array_new ();
+
+  for (GTreeNode *at = g_tree_node_first (node->held.by_return); at != NULL;
+       at = g_tree_node_next (at))
+    if (((const HeldJob *)g_tree_node_value (at))->copy_number > 0)
+      g_ptr_array_add (all, g_tree_node_value (at));
+  for (guint i = 0; i < all->len; i++)
+    look_up (node, all->pdata[i]);
+}
+
+void
+mirror_settle (Node *node)
+{
+  if (!node->config.plan.mirrors || node->mirror.rosters == node->stats.rosters
+      || !core_is_member (node))
+    return;
+  node->mirror.rosters = node->stats.rosters;
+  mirror_lookup (node);
+}
+
+/* ---- the lender ---- */
+
+gboolean
+mirror_may_have (Node *node, const Member *holder, BuddyPair *pair)
+{
+  NodeId keeper = node->buddy.id;
+
+  if (!node->config.plan.mirrors || holder->leaving || node_id_is_none (&keeper)
+      || node_id_equal (&keeper, &pair->buddy))
+    return FALSE;
+  *pair = (BuddyPair){ holder->id, keeper };
+  return TRUE;
+}
+
+void
+mirror_on_result (Node *node, const NodeId *holder, guint64 number)
+{
+  GQueue *puts = &node->mirror.puts;
+  MirrorPut new = { *holder, number, node->saves.scans + 1 };
+
+  if (number == 0)
+    return;
+  for (GList *at = puts->tail; at != NULL && ((MirrorPut *)at->data)->scan == new.scan;
+       at = at->prev)
+    {
+      MirrorPut *put = at->data;
+      if (!node_id_equal (&put->holder, holder))
+        continue;
+      put->number = number;
+      return;
+    }
+  g_queue_push_tail (puts, g_memdup2 (&new, sizeof new));
+}
+
+void
+mirror_on_served (Node *node, guint64 scan)
+{
+  Mirror *mirror = &node->mirror;
+  const MirrorPut *put;
+
+  if (node->buddy.state != BUDDY_FULL) /* it lacks rows: nothing goes yet */
+    return;
+  while ((put = g_queue_peek_head (&mirror->puts)) != NULL && put->scan <= scan)
+    {
+      MirrorPeer *peer = peer_of (node, &put->holder);
+      peer->trims = put->number;
+      peer->news = TRUE;
+      g_free (g_queue_pop_head (&mirror->puts));
+    }
+  for (guint i = 0; i < mirror->peers->len; i++)
+    {
+      MirrorPeer *peer = &g_array_index (mirror->peers, MirrorPeer, i);
+      if (peer->news)
+        (void)member_send (
+            node, &node->buddy.id,
+            &(Message){ .kind = MESSAGE_TRIM, .id = peer->id, .number = peer->trims });
+      peer->news = FALSE;
+    }
+}
+
+void
+mirror_keeper_changed (Node *node)
+{
+  for (guint i = 0; i < node->mirror.peers->len; i++)
+    {
+      MirrorPeer *peer = &g_array_index (node->mirror.peers, MirrorPeer, i);
+      peer->news = peer->trims > 0;
+    }
+}
+
+/* ---- members ---- */
+
+static void
+forget_peer (Node *node, const NodeId *id)
+{
+  Mirror *mirror = &node->mirror;
+
+  for (guint i = mirror->peers->len; i-- > 0;)
+    if (node_id_equal (&g_array_index (mirror->peers, MirrorPeer, i).id, id))
+      g_array_remove_index_fast (mirror->peers, i);
+  for (GList *at = mirror->puts.head, *next; at != NULL; at = next)
+    {
+      next = at->next;
+      if (!node_id_equal (&((const MirrorPut *)at->data)->holder, id))
+        continue;
+      g_free (at->data);
+      g_queue_delete_link (&mirror->puts, at);
+    }
+}
+
+void
+mirror_departed (Node *node, const NodeId *id)
+{
+  GPtrArray *copies = node->mirror.copies;
+
+  for (guint i = 0; i < copies->len;)
+    {
+      const MirrorCopy *copy = copies->pdata[i];
+      if (!node_id_equal (&copy->ward, id) && !node_id_equal (&copy->holder, id))
+        {
+          i++;
+          continue;
+        }
+      offer (node, copy->row);
+      g_ptr_array_remove_index (copies, i);
+    }
+  forget_trims (node, id, id);
+  forget_peer (node, id);
+}
+
+void
+mirror_reset (Node *node)
+{
+  Mirror *mirror = &node->mirror;
+
+  g_ptr_array_set_size (mirror->copies, 0);
+  g_array_set_size (mirror->trimmed, 0);
+  g_array_set_size (mirror->peers, 0);
+  g_queue_clear_full (&mirror->puts, g_free);
+}
+
+/* ---- for tests ---- */
+
+gboolean
+mirror_has (Node *node, const NodeId *ward, const char *path)
+{
+  for (guint i = 0; i < node->mirror.copies->len; i++)
+    {
+      const MirrorCopy *copy = node->mirror.copies->pdata[i];
+      if (node_id_equal (&copy->ward, ward) && g_str_equal (copy->row->path, path))
+        return TRUE;
+    }
+  return FALSE;
+}
+
+guint64
+mirror_oldest_us (Node *node)
+{
+  const GPtrArray *copies = node->mirror.copies;
+
+  return copies->len == 0 ? 0 : MAX (((const MirrorCopy *)copies->pdata[0])->since_us, 1);
+}
+
+void
+mirror_check (Node *node)
+{
+  const Mirror *mirror = &node->mirror;
+
+  g_assert (node->config.plan.mirrors || (mirror->copies->len == 0 && mirror->puts.length == 0));
+  for (guint i = 0; i < mirror->copies->len; i++)
+    {
+      const MirrorCopy *copy = mirror->copies->pdata[i];
+      const MirrorTrim *trim = find_trim (node, &copy->ward, &copy->holder);
+      g_assert (roster_find (node, &copy->ward) != NULL
+                && roster_find (node, &copy->holder) != NULL);
+      g_assert (trim == NULL || copy->number > trim->number);
+    }
+  for (guint i = 0; i < mirror->peers->len; i++)
+    g_assert (roster_find (node, &g_array_index (mirror->peers, MirrorPeer, i).id) != NULL);
+}

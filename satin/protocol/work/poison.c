@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See poison.h. */
+#include "../core.h"
+
+#include <string.h>
+
+typedef struct
+{
+  NodeId id;
+  char *path, *text;
+  gboolean stated; /* by satin_fail: the node lives, and one is enough */
+} CrashReport;
+
+/* One who died without a word, as its lender says. These lie one behind the other in one piece of
+ * memory, each as `id` and then `path` with its NUL: so many small ones that stay for so long would
+ * each keep a page of what is freed around them. */
+typedef struct
+{
+  NodeId id;
+  const char *path;
+  gsize next; /* where the next one lies */
+} Quiet;
+
+static void
+words_free (gpointer data)
+{
+  CrashReport *words = data;
+
+  g_free (words->path);
+  g_free (words->text);
+  g_free (words);
+}
+
+void
+poison_init (Node *node)
+{
+  Poison *poison = &node->poison;
+
+  poison->words = g_ptr_array_new_with_free_func (words_free);
+  poison->quiet = g_byte_array_new ();
+}
+
+void
+poison_done (Node *node)
+{
+  Poison *poison = &node->poison;
+
+  g_ptr_array_unref (poison->words);
+  g_byte_array_unref (poison->quiet);
+}
+
+/* FALSE: there is none at `at`. */
+static gboolean
+quiet_at (const Poison *poison, gsize at, Quiet *quiet)
+{
+  if (at >= poison->quiet->len)
+    return FALSE;
+  const guint8 *data = poison->quiet->data + at;
+
+  memcpy (&quiet->id, data, sizeof quiet->id);
+  quiet->path = (const char *)data + sizeof quiet->id;
+  quiet->next = at + sizeof quiet->id + strlen (quiet->path) + 1;
+  return TRUE;
+}
+
+static gboolean
+has_spoken (Node *node, const NodeId *id)
+{
+  for (guint i = 0; i < node->poison.words->len; i++)
+    if (node_id_equal (&((CrashReport *)node->poison.words->pdata[i])->id, id))
+      return TRUE;
+  return FALSE;
+}
+
+static CrashReport *
+words_new (const NodeId *id, const char *path, const char *text, gboolean stated)
+{
+  CrashReport *words = g_new0 (CrashReport, 1);
+
+  words->id = *id;
+  words->path = g_strdup (path);
+  words->text = g_strdup (text);
+  words->stated = stated;
+  return words;
+}
+
+/* FALSE: heard before. */
+static gboolean
+add (Node *node, const NodeId *id, const char *path, const char *text, gboolean stated)
+{
+  if (has_spoken (node, id) || (node->poison.words->len >= POISON_KEPT_MAX && !stated))
+    return FALSE;
+  g_ptr_array_add (node->poison.words, words_new (id, path, text, stated));
+  core_log (node, "%s of node %u.%u, which ran the job at %s: %s",
+            stated ? "failure" : "crash report", id->term, id->number, path[0] == '\0' ? "/" : path,
+            text);
+  return TRUE;
+}
+
+static Message
+message_of (const CrashReport *words)
+{
+  return (Message){ .kind = MESSAGE_CRASH_REPORT,
+                    .id = words->id,
+                    .path = words->path,
+                    .text = words->text,
+                    .flag = words->stated };
+}
+
+/* (nullable): the words that are about the deepest of enough jobs in one line. */
+static const CrashReport *
+enough (Node *node)
+{
+  const GPtrArray *all = node->poison.words;
+
+  for (guint i = 0; i < all->len; i++)
+    {
+      const CrashReport *deepest = all->pdata[i];
+      guint n = 0;
+      for (guint j = 0; j < all->len; j++)
+        {
+          const CrashReport *other = all->pdata[j];
+          n += g_str_equal (other->path, deepest->path)
+               || path_is_below (node->config.stems, deepest->path, other->path);
+        }
+      if (n >= NODE_CRASH_REPORT || deepest->stated)
+        return deepest;
+    }
+  return NULL;
+}
+
+static char *
+sentence_about (const CrashReport *words, const char *how)
+{
+  return g_strdup_printf ("%s: %s", how, words->text);
+}
+
+char *
+poison_sentence (Node *node)
+{
+  const CrashReport *words = enough (node);
+
+  if (words == NULL)
+    return NULL;
+  return sentence_about (words, words->stated ? "a job failed"
+                                              : "a job ends every process that runs it, three so "
+                                                "far");
+}
+
+gboolean
+poison_judge (Node *node)
+{
+  g_autofree char *sentence = poison_sentence (node);
+
+  if (sentence == NULL)
+    return FALSE;
+  node->control->condemn (node, sentence);
+  return TRUE;
+}
+
+static guint
+count_living (Node *node)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < node->roster.members->len; i++)
+    n += !((Member *)node->roster.members->pdata[i])->dead;
+  return n;
+}
+
+/* (transfer full): the last that were heard are those of the last process. */
+static char *
+last_sentence (Node *node)
+{
+  const GPtrArray *all = node->poison.words;
+  static const char how[] = "a job has ended the last process of the run";
+
+  return all->len == 0 ? g_strdup (how) : sentence_about (all->pdata[all->len - 1], how);
+}
+
+void
+poison_end (Node *node)
+{
+  g_autofree char *sentence = last_sentence (node);
+
+  node->control->condemn (node, sentence);
+}
+
+void
+poison_on_event (Node *node, const NodeEvent *event)
+{
+  if (!core_is_member (node) || !add (node, &node->self, event->path, event->text, event->final))
+    return;
+  const CrashReport *words = node->poison.words->pdata[node->poison.words->len - 1];
+  Message message = message_of (words);
+  member_send_all (node, &message);
+  if (!event->final && count_living (node) < 2)
+    {
+      g_autofree char *sentence = last_sentence (node);
+      node->control->crash_report (node, sentence);
+    }
+  else if (roster_is_master (node))
+    (void)poison_judge (node);
+}
+
+guint
+poison_count_quiet (Node *node, const char *path)
+{
+  Quiet quiet;
+  guint n = 0;
+
+  for (gsize at = 0; quiet_at (&node->poison, at, &quiet); at = quiet.next)
+    n += g_str_equal (quiet.path, path);
+  return n;
+}
+
+/* FALSE: heard before. */
+static gboolean
+add_quiet (Node *node, const NodeId *id, const char *path)
+{
+  Poison *poison = &node->poison;
+  Quiet quiet;
+  guint n = 0;
+
+  for (gsize at = 0; quiet_at (poison, at, &quiet); at = quiet.next, n++)
+    if (node_id_equal (&quiet.id, id) && g_str_equal (quiet.path, path))
+      return FALSE;
+  if (n == POISON_KEPT_MAX && quiet_at (poison, 0, &quiet))
+    g_byte_array_remove_range (poison->quiet, 0, (guint)quiet.next);
+  g_byte_array_append (poison->quiet, (const guint8 *)id, sizeof *id);
+  g_byte_array_append (poison->quiet, (const guint8 *)path, (guint)strlen (path) + 1);
+  return TRUE;
+}
+
+void
+poison_on_message (Node *node, const NodeId *from, const Message *m)
+{
+  gboolean news;
+
+#ifdef SATIN_PLANT_WORDS_NOT_KEPT
+  if (!roster_is_master (node))
+    return;
+#endif
+  news = m->text[0] == '\0' ? add_quiet (node, &m->id, m->path)
+                            : add (node, &m->id, m->path, m->text, m->flag);
+  if (news)
+    contacts_pass_on (node, from, m);
+  if (news && m->text[0] != '\0' && roster_is_master (node))
+    (void)poison_judge (node);
+}
+
+static Message
+message_of_quiet (const NodeId *id, const char *path)
+{
+  return (Message){ .kind = MESSAGE_CRASH_REPORT, .id = *id, .path = path, .text = "" };
+}
+
+void
+poison_greet (Node *node, Link *link)
+{
+  Quiet quiet;
+
+  for (guint i = 0; i < node->poison.words->len; i++)
+    {
+      Message message = message_of (node->poison.words->pdata[i]);
+      link_send (node, link, &message);
+    }
+  for (gsize at = 0; quiet_at (&node->poison, at, &quiet); at = quiet.next)
+    {
+      Message message = message_of_quiet (&quiet.id, quiet.path);
+      link_send (node, link, &message);
+    }
+}
+
+void
+poison_tell (Node *node, const NodeId *to, const NodeId *about)
+{
+  for (guint i = 0; i < node->poison.words->len; i++)
+    {
+      const CrashReport *words = node->poison.words->pdata[i];
+      Message message = message_of (words);
+      if (!node_id_equal (&words->id, about))
+        continue;
+      if (to == NULL)
+        member_send_all (node, &message);
+      else
+        (void)member_send (node, to, &message);
+    }
+}
+
+void
+poison_tell_dead (Node *node, const NodeId *to)
+{
+  for (guint i = 0; i < node->roster.members->len && node->poison.words->len > 0; i++)
+    {
+      const Member *member = node->roster.members->pdata[i];
+      if (member->dead)
+        poison_tell (node, to, &member->id);
+    }
+}
+
+/* Each comes to the log. */
+static void
+warn (Node *node, const char *path, guint n)
+{
+  g_autofree char *sentence = g_strdup_printf (
+      "%u nodes died without a word soon after they had taken the job at %s: it may be too "
+      "large for them, and runs alone from now on",
+      n, path);
+
+  if (node->now_us < node->poison.warn_us)
+    {
+      core_log (node, "%s", sentence);
+      return;
+    }
+  node->poison.warn_us = node->now_us + POISON_WARN_US;
+  core_emit (node, NODE_EFFECT_WARN)->text = g_steal_pointer (&sentence);
+}
+
+void
+poison_lost (Node *node, const Member *member, const LoanEntry *entry)
+{
+  if (member->leaving || entry->kind != LOAN_LENT || loans_is_root (entry->loan)
+      || has_spoken (node, &member->id) || node->now_us > entry->since_us + POISON_SOON_US
+      || !add_quiet (node, &member->id, entry->path))
+    return;
+  Message message = message_of_quiet (&member->id, entry->path);
+  member_send_all (node, &message);
+  guint n = poison_count_quiet (node, entry->path);
+  if (n == NODE_CRASH_REPORT)
+    warn (node, entry->path, n);
+}

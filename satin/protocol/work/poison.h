@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Jobs that end the process that runs them. A process that dies by what a job does says so first:
+ * its crash report names the job that it had taken from elsewhere, or the root. Everybody keeps
+ * everybody's. Three of them from three processes, each about a job at, above or below that of the
+ * others, are about one job that no process survives, and end the run, as do those of the last
+ * process. A job may also state that it failed (satin_fail). Its process lives on, and one such
+ * statement ends the run, since the job would fail everywhere. A process that dies without a word
+ * (power, kill -9) never ends a run: its lenders name in its place the jobs that it had taken a
+ * moment ago, and a job that is named so three times is suspicious: people are warned, and it runs
+ * alone (quarantine.h). Driver's thread. */
+#pragma once
+
+#include "../members/link.h"
+#include "../members/roster.h"
+#include "../node.h"
+#include "loans.h"
+
+#define POISON_KEPT_MAX 256                  /* words; and the newest silent deaths */
+#define POISON_SOON_US (60 * G_USEC_PER_SEC) /* a holder that lived longer is no sign */
+/* People are not told of another suspicious job before: where much is killed there are many. */
+#define POISON_WARN_US (60 * G_USEC_PER_SEC)
+
+typedef struct
+{
+  GPtrArray *words;  /* of CrashReport */
+  GByteArray *quiet; /* of Quiet, the oldest first */
+  guint64 warn_us;   /* no warning before */
+} Poison;
+
+void poison_init (Node *node);
+void poison_done (Node *node);
+/* NODE_EVENT_CRASH_REPORT. May end the run. */
+void poison_on_event (Node *node, const NodeEvent *event);
+void poison_on_message (Node *node, const NodeId *from, const Message *message);
+/* What a new link to a member must hear, and whoever hears of the end of a run that is given up. */
+void poison_greet (Node *node, Link *link);
+/* That node (NULL: all) is about to hear that `about` is gone, which may come before its last
+ * words. */
+void poison_tell (Node *node, const NodeId *to, const NodeId *about);
+/* … of all that are dead. */
+void poison_tell_dead (Node *node, const NodeId *to);
+/* This member is gone, and with it this loan. */
+void poison_lost (Node *node, const Member *member, const LoanEntry *entry);
+/* How many holders of this job have died without a word soon after they took it. */
+guint poison_count_quiet (Node *node, const char *path);
+/* The run is over by the crash report heard last. */
+void poison_end (Node *node);
+/* This node is master: is it enough? TRUE: the run has ended. */
+gboolean poison_judge (Node *node);
+/* (transfer full) (nullable): why the run ends, for people; NULL: the words heard are not enough.
+ */
+char *poison_sentence (Node *node);

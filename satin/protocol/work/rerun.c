@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See rerun.h. */
+#include "../core.h"
+
+typedef struct
+{
+  char *path;
+  guint64 loan; /* of the slot that waits, if `slot` */
+  gboolean slot;
+  NodeId whom, gone; /* a buddy, and whose rows it has; none: the coordinator is asked, of all */
+  guint64 since_us;
+} RerunAsk;
+
+/* `node`: to whom the answer goes. */
+typedef struct
+{
+  char *path;
+  NodeId node;
+  guint64 loan;
+} RerunOrder;
+
+static void
+ask_free (gpointer data)
+{
+  RerunAsk *ask = data;
+
+  g_free (ask->path);
+  g_free (ask);
+}
+
+static void
+order_free (gpointer data)
+{
+  RerunOrder *order = data;
+
+  g_free (order->path);
+  g_free (order);
+}
+
+void
+rerun_init (Node *node)
+{
+  Rerun *rerun = &node->rerun;
+
+  rerun->asks = g_ptr_array_new_with_free_func (ask_free);
+  rerun->orders = g_ptr_array_new_with_free_func (order_free);
+}
+
+void
+rerun_done (Node *node)
+{
+  Rerun *rerun = &node->rerun;
+
+  g_ptr_array_unref (rerun->asks);
+  g_ptr_array_unref (rerun->orders);
+}
+
+/* ---- the coordinator ---- */
+
+static void
+order (Node *node, const char *path, const NodeId *from, guint64 loan)
+{
+  RerunOrder *own = g_new (RerunOrder, 1);
+
+  *own = (RerunOrder){ g_strdup (path), *from, loan };
+  g_ptr_array_add (node->rerun.orders, own);
+  core_emit (node, NODE_EFFECT_SALVAGE)->path = g_strdup (path);
+}
+
+void
+rerun_on_ask (Node *node, const NodeId *from, const Message *m)
+{
+  if (!node_id_is_none (&m->id))
+    buddy_on_ask (node, from, m);
+  else if (node->saves.opened)
+    order (node, m->path, from, m->number);
+}
+
+void
+rerun_on_restored (Node *node, const char *path)
+{
+  GPtrArray *orders = node->rerun.orders;
+  guint i = 0;
+
+  while (i < orders->len && !g_str_equal (((RerunOrder *)orders->pdata[i])->path, path))
+    i++;
+  if (i == orders->len)
+    return; /* of an earlier time as coordinator */
+  RerunOrder *own = g_ptr_array_steal_index (orders, i);
+  Message told = { .kind = MESSAGE_TOLD, .number = own->loan, .path = path };
+  orphans_flush (node); /* the rows are announced before the answer */
+  if (node_id_equal (&own->node, &node->self))
+    rerun_on_told (node, &own->node, &told);
+  else
+    (void)member_send (node, &own->node, &told);
+  order_free (own);
+}
+
+void
+rerun_retired (Node *node)
+{
+  g_ptr_array_set_size (node->rerun.orders, 0);
+}
+
+/* ---- those who ask ---- */
+
+static void
+send_ask (Node *node, const RerunAsk *ask)
+{
+  NodeId whom = ask->whom;
+
+  if (node_id_is_none (&whom) && !lease_ready (node, &whom))
+    return; /* asked when it is */
+  if (node_id_is_none (&ask->whom) && node->saves.here)
+    order (node, ask->path, &node->self, ask->loan);
+  else
+    (void)member_send (
+        node, &whom,
+        &(Message){
+            .kind = MESSAGE_RERUN, .number = ask->loan, .path = ask->path, .id = ask->gone });
+}
+
+/* Takes a copy of the path. */
+static void
+add_ask (Node *node, RerunAsk ask)
+{
+  RerunAsk *own = g_memdup2 (&ask, sizeof ask);
+
+  own->path = g_strdup (ask.path);
+  own->since_us = node->now_us;
+  g_ptr_array_add (node->rerun.asks, own);
+  send_ask (node, own);
+}
+
+static void
+ask_buddy (Node *node, const LoanEntry *entry, const BuddyPair *pair)
+{
+  if (!node_id_equal (&pair->buddy, &node->self) && carry_may_reach (node, &pair->buddy))
+    add_ask (node, (RerunAsk){ .path = entry->path,
+                               .loan = entry->loan,
+                               .slot = TRUE,
+                               .whom = pair->buddy,
+                               .gone = pair->id });
+}
+
+gboolean
+rerun_waits (Node *node, LoanEntry *entry, const Member *holder)
+{
+  guint before = node->rerun.asks->len;
+  BuddyPair pair = { 0 };
+
+#ifdef SATIN_PLANT_RUNS_UNTOLD
+  return FALSE;
+#endif
+  if (!core_is_member (node) || stop_halts (node) || node->leave.begun)
+    return FALSE;
+  if (node->config.checkpoint && !node->lease.without)
+    add_ask (node, (RerunAsk){ .path = entry->path, .loan = entry->loan, .slot = TRUE });
+  for (guint i = 0; holder == NULL && i < node->buddy.elders->len; i++)
+    ask_buddy (node, entry, &g_array_index (node->buddy.elders, BuddyPair, i));
+  if (holder != NULL && !holder->leaving && buddy_of (node, holder, &pair))
+    ask_buddy (node, entry, &pair);
+  if (holder != NULL && mirror_may_have (node, holder, &pair))
+    ask_buddy (node, entry, &pair);
+  if (node->rerun.asks->len == before)
+    return FALSE;
+  entry->kind = LOAN_RERUNS;
+  entry->node = NODE_ID_NONE;
+  node->rerun.slots++;
+  return TRUE;
+}
+
+void
+rerun_forget (Node *node, LoanEntry *entry)
+{
+  GPtrArray *asks = node->rerun.asks;
+
+  if (entry->kind != LOAN_RERUNS)
+    return;
+  node->rerun.slots--;
+  for (guint i = asks->len; i-- > 0;)
+    {
+      const RerunAsk *ask = asks->pdata[i];
+      if (ask->slot && ask->loan == entry->loan)
+        g_ptr_array_remove_index (asks, i);
+    }
+}
+
+static void
+remove_slotless (GPtrArray *asks)
+{
+  for (guint i = asks->len; i-- > 0;)
+    if (!((RerunAsk *)asks->pdata[i])->slot)
+      g_ptr_array_remove_index (asks, i);
+}
+
+static gboolean
+asks_slotless (const Node *node, const char *path)
+{
+  for (guint i = 0; i < node->rerun.asks->len; i++)
+    {
+      const RerunAsk *ask = node->rerun.asks->pdata[i];
+      if (!ask->slot && g_str_equal (ask->path, path))
+        return TRUE;
+    }
+  return FALSE;
+}
+
+/* For all that lies at or below the root of this path. */
+static void
+ask_root (Node *node, const char *path)
+{
+  g_autoptr (GArray) numbers = g_array_new (FALSE, FALSE, sizeof (guint32));
+  guint32 number = 0;
+
+  (void)path_to_numbers (node->config.stems, path, &number, numbers);
+  g_autofree char *root = path_of_root (number);
+  if (!asks_slotless (node, root))
+    add_ask (node, (RerunAsk){ .path = root });
+}
+
+void
+rerun_departing (Node *node, const NodeId *id)
+{
+  if (!node->saves.here)
+    return;
+  g_autoptr (GPtrArray) paths = known_paths_of (node, id);
+  GPtrArray *asks = node->rerun.asks;
+  if (asks->len - node->rerun.slots + paths->len <= RERUN_ASKS_MAX)
+    {
+      for (guint i = 0; i < paths->len; i++)
+        add_ask (node, (RerunAsk){ .path = paths->pdata[i] });
+      return;
+    }
+  g_autoptr (GPtrArray) before = g_ptr_array_new_with_free_func (g_free);
+  for (guint i = 0; i < asks->len; i++)
+    if (!((const RerunAsk *)asks->pdata[i])->slot)
+      g_ptr_array_add (before, g_strdup (((const RerunAsk *)asks->pdata[i])->path));
+  remove_slotless (asks);
+  for (guint i = 0; i < before->len; i++)
+    ask_root (node, before->pdata[i]);
+  for (guint i = 0; i < paths->len; i++)
+    ask_root (node, paths->pdata[i]);
+}
+
+void
+rerun_ask_all (Node *node)
+{
+  for (guint i = 0; i < node->rerun.asks->len; i++)
+    if (node_id_is_none (&((RerunAsk *)node->rerun.asks->pdata[i])->whom))
+      send_ask (node, node->rerun.asks->pdata[i]);
+}
+
+static void
+end_wait (Node *node, guint64 loan)
+{
+  LoanEntry *entry = loans_find (node, loan);
+
+  if (entry == NULL || entry->kind != LOAN_RERUNS)
+    return;
+  loans_back (node, entry);
+}
+
+/* The slot comes back with its last answer. */
+static void
+end_ask (Node *node, guint place)
+{
+  GPtrArray *asks = node->rerun.asks;
+  RerunAsk *own = g_ptr_array_steal_index (asks, place);
+  gboolean waits = FALSE;
+
+  for (guint i = 0; i < asks->len; i++)
+    {
+      const RerunAsk *ask = asks->pdata[i];
+      waits = waits || (ask->slot && ask->loan == own->loan);
+    }
+  if (own->slot && !waits)
+    end_wait (node, own->loan);
+  ask_free (own);
+}
+
+/* The coordinator answers for all, a buddy for those that it was asked about. */
+static gboolean
+answers (Node *node, const RerunAsk *ask, const NodeId *from, const Message *m)
+{
+  return ask->loan == m->number && g_str_equal (ask->path, m->path)
+         && node_id_equal (&ask->gone, &m->id)
+         && (node_id_is_none (&ask->whom) ? node_id_equal (from, &node->lease.holder)
+                                          : node_id_equal (from, &ask->whom));
+}
+
+void
+rerun_on_told (Node *node, const NodeId *from, const Message *m)
+{
+  GPtrArray *asks = node->rerun.asks;
+
+  for (guint i = 0; i < asks->len; i++)
+    if (answers (node, asks->pdata[i], from, m))
+      {
+        end_ask (node, i);
+        return;
+      }
+}
+
+void
+rerun_departed (Node *node, const NodeId *id)
+{
+  GPtrArray *asks = node->rerun.asks;
+
+  for (guint i = asks->len; i-- > 0;)
+    if (i < asks->len && node_id_equal (&((RerunAsk *)asks->pdata[i])->whom, id))
+      end_ask (node, i);
+}
+
+void
+rerun_reset (Node *node)
+{
+  remove_slotless (node->rerun.asks); /* those with a slot go with it: loans_all_back */
+}
+
+guint64
+rerun_due (Node *node)
+{
+  guint64 at_us = CORE_NEVER;
+
+  for (guint i = 0; i < node->rerun.asks->len && node->rerun.slots > 0; i++)
+    {
+      const RerunAsk *ask = node->rerun.asks->pdata[i];
+      if (ask->slot)
+        at_us = MIN (at_us, stop_halts (node) ? node->now_us : ask->since_us + RERUN_PATIENCE_US);
+    }
+  return at_us;
+}
+
+void
+rerun_tick (Node *node)
+{
+  g_autoptr (GArray) over = NULL;
+
+  if (rerun_due (node) > node->now_us)
+    return;
+  over = g_array_new (FALSE, FALSE, sizeof (guint64));
+  for (guint i = 0; i < node->rerun.asks->len; i++)
+    {
+      const RerunAsk *ask = node->rerun.asks->pdata[i];
+      if (ask->slot && (stop_halts (node) || node->now_us >= ask->since_us + RERUN_PATIENCE_US))
+        g_array_append_val (over, ask->loan); /* some more than once */
+    }
+  node->stats.expired += stop_halts (node) ? 0 : over->len;
+  for (guint i = 0; i < over->len; i++)
+    end_wait (node, g_array_index (over, guint64, i));
+}

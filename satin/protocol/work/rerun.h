@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is to run again because its holder is gone. The checkpoint may hold rows at or below its
+ * path: of the holder, and of members that have finished parts of it and dropped them. So before a
+ * slot that came back runs again, its node asks the coordinator, which offers these rows, whoever
+ * computed them (archive.h), and then answers. The coordinator does the same for each path that the
+ * departed member offered: such a job has no lender that could ask. An ask ends with its answer.
+ * Until then it is repeated to each new coordinator. A slot waits RERUN_PATIENCE_US at most.
+ * Driver's thread. */
+#pragma once
+
+#include "../members/member.h"
+#include "../node.h"
+#include "loans.h"
+
+/* A slot does not wait longer than this for a coordinator that is slow. */
+#define RERUN_PATIENCE_US G_USEC_PER_SEC
+/* Asks without a slot; more of them become one for the whole file. */
+#define RERUN_ASKS_MAX 1024u
+
+typedef struct
+{
+  GPtrArray *asks;   /* of RerunAsk: not answered yet */
+  GPtrArray *orders; /* coordinator: of RerunOrder, asked of the scribe and not answered yet */
+  guint slots;       /* entries of loans that wait for an answer */
+} Rerun;
+
+void rerun_init (Node *node);
+void rerun_done (Node *node);
+/* The holder of this slot is gone (NULL: it is the root, whose masters are). TRUE: the slot
+ * waits for the answers of the coordinator and of the holder's buddy; it stays among the loans
+ * (LOAN_RERUNS) and then comes back by itself. */
+gboolean rerun_waits (Node *node, LoanEntry *entry, const Member *holder);
+/* This slot waits no more. */
+void rerun_forget (Node *node, LoanEntry *entry);
+/* A member is about to leave the roster: the coordinator asks for what that one has offered. */
+void rerun_departing (Node *node, const NodeId *id);
+/* … and has left it: it answers nothing any more. */
+void rerun_departed (Node *node, const NodeId *id);
+/* This coordinator may be asked: all asks go (again). */
+void rerun_ask_all (Node *node);
+/* Somebody asks this node. */
+void rerun_on_ask (Node *node, const NodeId *from, const Message *message);
+/* The scribe has told of all rows at or below this path. */
+void rerun_on_restored (Node *node, const char *path);
+void rerun_on_told (Node *node, const NodeId *from, const Message *message);
+/* This node is coordinator no more. */
+void rerun_retired (Node *node);
+/* This node lost its name. */
+void rerun_reset (Node *node);
+guint64 rerun_due (Node *node);
+void rerun_tick (Node *node);

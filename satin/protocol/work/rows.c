@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See rows.h.
+ *
+ * Tests: test-node-store, test-buddy */
+#include "../core.h"
+
+guint
+rows_shares (const Row *row)
+{
+  return row->shares != NULL ? row->shares->len : 0;
+}
+
+guint
+rows_send (Node *node, const NodeId *to, GPtrArray *rows, guint start, Message *message)
+{
+  g_autoptr (GPtrArray) some = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
+  gsize bytes = 0;
+  guint i = start, shares = 0;
+
+  for (; i < rows->len && some->len < ROWS_MAX && (some->len == 0 || bytes < ROWS_BYTES_MAX); i++)
+    {
+      shares += rows_shares (rows->pdata[i]);
+      if (shares > MESSAGE_SPEAKS_MAX && some->len > 0)
+        break;
+      Row *row = row_copy (rows->pdata[i]);
+      if (node_id_is_none (&row->node))
+        row->node = node->self;
+      bytes += g_bytes_get_size (row->value);
+      g_ptr_array_add (some, row);
+    }
+  if (i < rows->len)
+    message->number = 0;
+  message->rows = some;
+  node->stats.copied_bytes += message->kind == MESSAGE_COPY ? bytes : 0;
+  (void)member_send (node, to, message);
+  return i;
+}

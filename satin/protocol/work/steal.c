@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See steal.h. */
+#include "../core.h"
+
+void
+steal_init (Node *node)
+{
+  Steal *steal = &node->steal;
+
+  steal->refused = g_array_new (FALSE, FALSE, sizeof (NodeId));
+  for (guint i = 0; i < STEAL_LANES; i++)
+    steal->lanes[i] = (StealLane){ .pause_us = STEAL_PAUSE_MIN_US, .batch = 1 };
+}
+
+void
+steal_done (Node *node)
+{
+  Steal *steal = &node->steal;
+
+  g_array_unref (steal->refused);
+}
+
+void
+steal_on_idle (Node *node, guint32 count)
+{
+  Steal *steal = &node->steal;
+
+  for (guint i = 0; steal->hungry == 0 && i < STEAL_LANES; i++)
+    { /* there was work a moment ago: no reason to wait */
+      steal->lanes[i].pause_us = STEAL_PAUSE_MIN_US;
+      steal->lanes[i].resume_us = 0;
+      steal->lanes[i].brief = node->now_us < steal->lanes[i].got_us + STEAL_BRIEF_US;
+    }
+  steal->hungry = count;
+}
+
+/* How many jobs are wanted now. */
+static guint32
+appetite (Node *node, const StealLane *lane)
+{
+  const Steal *steal = &node->steal;
+
+  if (node->held.alone > 0)
+    return 0;
+  if (steal->hungry > 0)
+    return MIN (MAX (steal->hungry, lane->batch), STEAL_COUNT_MAX);
+  return lane->batch > 1 && !lane->brief && node->held.unfinished <= lane->batch / 2 ? lane->batch
+                                                                                     : 0;
+}
+
+/* The last reply is used up: was it large enough? */
+static void
+learn (Node *node, StealLane *lane)
+{
+  if (lane->fed_us == 0)
+    return;
+  if (node->now_us < lane->fed_us + STEAL_SOON_US)
+    lane->batch = MIN (lane->batch * 2, STEAL_COUNT_MAX);
+  else if (node->now_us > lane->fed_us + STEAL_LATE_US)
+    lane->batch = MAX (lane->batch / 2, 1);
+  lane->fed_us = 0;
+}
+
+/* Along which lane is it asked? */
+static StealLane *
+lane_of (Node *node, const Member *member)
+{
+  gboolean far = node->config.steal == NODE_STEAL_CRS && member->elsewhere;
+
+  return &node->steal.lanes[far ? STEAL_FAR : STEAL_NEAR];
+}
+
+static gboolean
+is_victim (Node *node, const Member *member)
+{
+  return !member->dead && !member->leaving
+         && (node->config.steal != NODE_STEAL_MW || member == roster_master (node));
+}
+
+/* May this member be asked by this lane? `all`: also if it has refused. */
+static gboolean
+may_be_asked (Node *node, const StealLane *lane, const Member *member, gboolean all)
+{
+  return is_victim (node, member) && lane_of (node, member) == lane
+         && (all || !node_id_set_has (node->steal.refused, &member->id))
+         && member_is_connected (node, &member->id);
+}
+
+static gboolean
+has_victim (Node *node, const StealLane *lane, gboolean all)
+{
+  for (guint i = 0; i < node->roster.members->len; i++)
+    if (may_be_asked (node, lane, node->roster.members->pdata[i], all))
+      return TRUE;
+  return FALSE;
+}
+
+/* How many members of this lane may be asked; `victim` (nullable, out): the one of number `wanted`.
+ */
+static guint
+victims (Node *node, const StealLane *lane, gboolean all, guint wanted, NodeId *victim)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < node->roster.members->len; i++)
+    {
+      const Member *member = node->roster.members->pdata[i];
+      if (may_be_asked (node, lane, member, all) && n++ == wanted && victim != NULL)
+        *victim = member->id;
+    }
+  return n;
+}
+
+/* One who has not refused; after a pause one who has; none: there is none, or (`refused`, out) all
+ * there are have. */
+static NodeId
+choose (Node *node, StealLane *lane, gboolean *refused)
+{
+  gboolean all = FALSE;
+  guint n = victims (node, lane, all, 0, NULL);
+  NodeId victim = NODE_ID_NONE;
+
+  *refused = FALSE;
+  if (n == 0)
+    {
+      all = TRUE;
+      n = victims (node, lane, all, 0, NULL);
+      *refused = n > 0 && !lane->probe;
+    }
+  lane->probe = FALSE;
+  if (n > 0 && !*refused)
+    (void)victims (node, lane, all, (guint)(core_random (node) % n), &victim);
+  return victim;
+}
+
+/* The one who said MORE, if it is connected; else none. */
+static NodeId
+take_offer (Node *node, StealLane *lane)
+{
+  NodeId id = lane->offer;
+
+  lane->offer = NODE_ID_NONE;
+  return member_is_connected (node, &id) ? id : NODE_ID_NONE;
+}
+
+static void
+pause_a_while (Node *node, StealLane *lane)
+{
+  lane->probe = TRUE;
+  lane->resume_us = node->now_us + core_jitter (node, lane->pause_us);
+  lane->pause_us = MIN (lane->pause_us * 2, STEAL_PAUSE_MAX_US);
+}
+
+static void
+ask (Node *node, StealLane *lane, const NodeId *victim, guint32 count)
+{
+  lane->in_flight = TRUE;
+  lane->victim = *victim;
+  lane->asked_us = node->now_us;
+  lane->asked = count;
+  lane->given = lane->run = 0;
+  lane->request = ++node->steal.requests;
+  holdback_send (
+      node, victim,
+      &(Message){ .kind = MESSAGE_STEAL, .number = lane->request, .count = lane->asked });
+}
+
+static gboolean
+may_ask (Node *node, const StealLane *lane)
+{
+  return appetite (node, lane) > 0 && !lane->in_flight && !stop_halts (node)
+         && core_is_member (node) && constants_started (node);
+}
+
+static void
+go_on (Node *node, StealLane *lane)
+{
+  gboolean refused = FALSE;
+
+  if (!may_ask (node, lane))
+    return;
+  NodeId victim = take_offer (node, lane);
+  if (node_id_is_none (&victim) && lane->resume_us > 0)
+    return;
+  if (node_id_is_none (&victim))
+    victim = choose (node, lane, &refused);
+  if (!node_id_is_none (&victim))
+    {
+      learn (node, lane);
+      ask (node, lane, &victim, MAX (appetite (node, lane), 1));
+    }
+  else if (refused)
+    pause_a_while (node, lane);
+}
+
+/* Other sites are asked when all of this one have refused; they are asked again meanwhile. */
+void
+steal_go_on (Node *node)
+{
+  StealLane *near = &node->steal.lanes[STEAL_NEAR], *far = &node->steal.lanes[STEAL_FAR];
+
+  for (guint i = 0; i < STEAL_LANES; i++) /* one that is over asks for no timer */
+    if (node->steal.lanes[i].resume_us <= node->now_us)
+      node->steal.lanes[i].resume_us = 0;
+  go_on (node, near);
+  if (node->config.steal == NODE_STEAL_CRS && may_ask (node, far)
+      && (!node_id_is_none (&far->offer)
+          || (far->resume_us == 0 && has_victim (node, far, TRUE)
+              && !has_victim (node, near, FALSE))))
+    go_on (node, far);
+}
+
+guint64
+steal_age_us (Node *node)
+{
+  guint64 age_us = 0;
+
+  for (guint i = 0; i < STEAL_LANES; i++)
+    if (node->steal.lanes[i].in_flight)
+      age_us = MAX (age_us, node->now_us - node->steal.lanes[i].asked_us);
+  return age_us;
+}
+
+static void
+refuse (Node *node, StealLane *lane)
+{
+  lane->in_flight = FALSE;
+  if (roster_find (node, &lane->victim) != NULL)
+    node_id_set_add (node->steal.refused, &lane->victim);
+}
+
+/* Somebody of this lane has work: all of it may be asked again. */
+static void
+forgive (Node *node, const StealLane *lane)
+{
+  GArray *refused = node->steal.refused;
+
+  for (guint i = refused->len; i > 0; i--)
+    {
+      const Member *member = roster_find (node, &g_array_index (refused, NodeId, i - 1));
+      if (member == NULL || lane_of (node, member) == lane)
+        g_array_remove_index (refused, i - 1);
+    }
+}
+
+/* All that was given has come. */
+static void
+end_request (Node *node, StealLane *lane)
+{
+  if (lane->given == 0)
+    {
+      refuse (node, lane);
+      return;
+    }
+  lane->in_flight = FALSE;
+  lane->got_us = node->now_us;
+  lane->pause_us = STEAL_PAUSE_MIN_US;
+  lane->resume_us = 0;
+  forgive (node, lane);
+  if (lane->run >= lane->asked)
+    lane->fed_us = node->now_us;
+}
+
+void
+steal_on_answer (Node *node, guint64 number, guint given, guint run, gboolean more)
+{
+  Steal *steal = &node->steal;
+
+  steal->hungry -= MIN (steal->hungry, run);
+  for (guint i = 0; i < STEAL_LANES; i++)
+    {
+      StealLane *lane = &steal->lanes[i];
+      if (!lane->in_flight || number != lane->request)
+        continue;
+      lane->given += given;
+      lane->run += run;
+      if (!more)
+        end_request (node, lane);
+    }
+}
+
+void
+steal_on_more (Node *node, const NodeId *from)
+{
+  const Member *member = roster_find (node, from);
+
+  node_id_set_remove (node->steal.refused, from);
+  if (is_victim (node, member))
+    lane_of (node, member)->offer = *from;
+}
+
+void
+steal_on_none (Node *node, const Message *m)
+{
+  const Member *member = node_id_is_none (&m->id) ? NULL : roster_find (node, &m->id);
+
+  steal_on_answer (node, m->number, 0, 0, FALSE);
+  if (member == NULL || !is_victim (node, member) || node_id_equal (&m->id, &node->self))
+    return;
+  node_id_set_remove (node->steal.refused, &m->id);
+  lane_of (node, member)->offer = m->id;
+}
+
+void
+steal_on_down (Node *node, const NodeId *id)
+{
+  for (guint i = 0; i < STEAL_LANES; i++)
+    if (node->steal.lanes[i].in_flight && node_id_equal (&node->steal.lanes[i].victim, id))
+      end_request (node, &node->steal.lanes[i]);
+}
+
+void
+steal_departed (Node *node, const NodeId *id)
+{
+  Steal *steal = &node->steal;
+
+  for (guint i = 0; i < STEAL_LANES; i++)
+    {
+      StealLane *lane = &steal->lanes[i];
+      if (lane->in_flight && node_id_equal (&lane->victim, id))
+        lane->in_flight = FALSE;
+      if (node_id_equal (&lane->offer, id))
+        lane->offer = NODE_ID_NONE;
+    }
+  node_id_set_remove (steal->refused, id);
+}
+
+void
+steal_on_robbed (Node *node)
+{
+  for (guint i = 0; i < STEAL_LANES; i++)
+    {
+      node->steal.lanes[i].batch = 1;
+      node->steal.lanes[i].fed_us = 0;
+    }
+}
+
+guint64
+steal_due (Node *node)
+{
+  guint64 at = CORE_NEVER;
+
+  for (guint i = 0; i < STEAL_LANES; i++)
+    {
+      const StealLane *lane = &node->steal.lanes[i];
+      if (lane->in_flight)
+        at = MIN (at, lane->asked_us + STEAL_ANSWER_US);
+      else if (lane->resume_us > 0 && appetite (node, lane) > 0 && !stop_halts (node))
+        at = MIN (at, lane->resume_us);
+    }
+  return at;
+}
+
+void
+steal_tick (Node *node)
+{
+  Steal *steal = &node->steal;
+
+  for (guint i = 0; i < STEAL_LANES; i++)
+    if (steal->lanes[i].in_flight && node->now_us >= steal->lanes[i].asked_us + STEAL_ANSWER_US)
+      end_request (node, &steal->lanes[i]);
+}

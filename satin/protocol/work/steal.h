@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The thief's side of random stealing between nodes; the victim's is lend.h. A thief asks along
+ * lanes, each of which has victims of its own and one request in flight, and goes on to the next
+ * victim after a refusal. Cluster-aware stealing has two lanes: when all of its own site have
+ * refused a node of another site is asked, and while its answer comes, which takes long, those of
+ * the own site are asked again. A thief that all have refused asks one of them now and then only,
+ * in case a MORE was lost.
+ *
+ * How much: a thief asks for as many jobs as it has idle seats, and for more when what it got
+ * lately was soon done; then it also asks before its seats are idle, unless that was over before a
+ * request would have come to anybody. Driver's thread. */
+#pragma once
+
+#include "../members/member.h"
+#include "../node.h"
+
+#define STEAL_PAUSE_MIN_US 1000 /* of a thief that all have refused; doubles */
+#define STEAL_PAUSE_MAX_US (3 * G_USEC_PER_SEC)
+#define STEAL_ANSWER_US (10 * G_USEC_PER_SEC)
+#define STEAL_COUNT_MAX 64  /* jobs in one reply */
+#define STEAL_SOON_US 2000  /* a reply that was done so soon was too small */
+#define STEAL_BRIEF_US 50   /* what is done so soon is over before a request is on its way */
+#define STEAL_LATE_US 20000 /* one that lasted so long could have been smaller */
+
+typedef enum
+{
+  STEAL_NEAR, /* all victims, or with cluster-aware stealing those of the own site */
+  STEAL_FAR,  /* … and those of other sites */
+  STEAL_LANES
+} StealLaneKind;
+
+typedef struct
+{
+  guint32 batch;   /* how many jobs are worth a request; above 1 they are fetched in advance, until
+                      somebody wants one back */
+  guint32 asked;   /* by the last request … */
+  guint32 given;   /* … which has brought so many so far … */
+  guint32 run;     /* … of which so many feed seats here */
+  guint64 fed_us;  /* when a request was answered in full; 0: not since the last request */
+  guint64 got_us;  /* when jobs came last … */
+  gboolean brief;  /* … and these were done so soon that it would not have helped to ask before */
+  guint64 request; /* number of the last one */
+  gboolean in_flight;
+  NodeId victim;
+  guint64 asked_us;  /* when the request in flight was sent */
+  guint64 pause_us;  /* the next pause */
+  guint64 resume_us; /* end of the present pause; 0: none */
+  gboolean probe;    /* after a pause: somebody who refused may be asked again */
+  NodeId offer;      /* who said MORE, or none */
+} StealLane;
+
+typedef struct
+{
+  guint32 hungry;   /* idle seats */
+  guint64 requests; /* so far */
+  StealLane lanes[STEAL_LANES];
+  GArray *refused; /* set of nodes: since somebody of their lane gave */
+} Steal;
+
+void steal_init (Node *node);
+void steal_done (Node *node);
+void steal_on_idle (Node *node, guint32 count);
+/* Asks somebody, if that is wanted and may be. */
+void steal_go_on (Node *node);
+/* It has work now. */
+void steal_on_more (Node *node, const NodeId *from);
+/* A refusal. It may name another member, which has the job now. */
+void steal_on_none (Node *node, const Message *message);
+/* The answer to request `number`, or its beginning, then `more` follows: `given` jobs, of which
+ * `run` feed seats here. */
+void steal_on_answer (Node *node, guint64 number, guint given, guint run, gboolean more);
+/* A job that was fetched in advance goes back, for others want it: this node asks for less, else
+ * it could go to and fro, and nobody begins it. */
+void steal_on_robbed (Node *node);
+void steal_on_down (Node *node, const NodeId *id);
+void steal_departed (Node *node, const NodeId *id);
+/* How long the answer to a request has been waited for; 0: it is not. */
+guint64 steal_age_us (Node *node);
+guint64 steal_due (Node *node);
+void steal_tick (Node *node);
