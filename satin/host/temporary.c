@@ -16,6 +16,7 @@
 #define STEM "satin-copy-"
 #define RANDOM "XXXXXX"
 #define HOLD_S 60 /* who makes one holds it within this */
+#define REMOVE_TRIES 64
 
 typedef struct
 {
@@ -26,7 +27,8 @@ typedef struct
 static GMutex temporary_mutex;
 static GArray *temporary_held; /* of Held */
 
-static void
+/* FALSE: something is left. */
+static gboolean
 remove_files (const char *folder)
 {
   g_autoptr (GDir) dir = g_dir_open (folder, 0, NULL);
@@ -37,7 +39,7 @@ remove_files (const char *folder)
       g_autofree char *path = g_build_filename (folder, name, NULL);
       (void)g_unlink (path);
     }
-  (void)g_rmdir (folder);
+  return g_rmdir (folder) == 0;
 }
 
 static void
@@ -50,7 +52,7 @@ sweep_one (const char *folder)
     return;
   if (fstat (fd, &status) == 0 && status.st_uid == geteuid ()
       && time (NULL) - status.st_mtime > HOLD_S && flock (fd, LOCK_EX | LOCK_NB) == 0)
-    remove_files (folder);
+    (void)remove_files (folder);
   (void)close (fd);
 }
 
@@ -114,14 +116,17 @@ temporary_make_in (const char *above, const char *stem, GError **error)
 }
 
 /* Another thread may still write in it by its name, as a scribe does when the process ends without
- * it. So it is given another one first, which a sweep knows, too. */
+ * it. So it is given another one first, which a sweep knows, too. What was about to be made under
+ * the old one may still come: once for each thread. */
 static void
 remove_under_writers (const char *folder)
 {
   g_autofree char *aside = g_strdup (folder);
 
   aside[strlen (aside) - 1] = '-';
-  remove_files (g_rename (folder, aside) == 0 ? aside : folder);
+  const char *now = g_rename (folder, aside) == 0 ? aside : folder;
+  for (guint i = 0; i < REMOVE_TRIES && !remove_files (now); i++)
+    g_thread_yield ();
 }
 
 /* With the mutex. */

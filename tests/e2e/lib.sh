@@ -132,11 +132,14 @@ ended ()
   was_said "$work/begun.answer" "$work/begun.words"
 }
 
+# It is read to its end at once: what `read` leaves over in the file of a process that ends meanwhile comes out of the next
+# file that is read, since bash cannot seek back.
 gone () # PID: no such process, or a zombie
 {
-  local key value='' _
-  while read -r key value _; do [ "$key" != State: ] || break; done 2>/dev/null <"/proc/$1/status" || return 0
-  [[ -z $value || $value == [ZX]* ]] # it may go while it is read
+  local text=''
+  { IFS= read -r -d '' text <"/proc/$1/status"; } 2>/dev/null
+  text=${text#*State:?}
+  [[ -z $text || $text == [ZX]* ]]
 }
 
 # wait_for SECONDS COMMAND…: TRUE as soon as the command succeeds. The limit is there to fail, so it is one of a machine with
