@@ -40,19 +40,20 @@ ok "Slurm is free" wait_for 20 queued running 0
 printf '[site here]\nworkers = 1\nlisten = 127.0.0.1\n[site vu]\nlauncher = slurm\nworkers = 1\noptions = --partition=few --time=1\nagain = yes\n' >"$work/again"
 job () { squeue -h -t running -o %i | tail -n 1; } # the number of the one that runs
 state_of () { scontrol show job "$1" 2>/dev/null | sed -n 's/.*JobState=\([A-Z_]*\).*/\1/p'; }
-replaced () { [ -n "$(job)" ] && [ "$(job)" != "$1" ] && up again 2; } # JOB
+# The node of the job before may still be listed when the next job begins.
+replaced () { [ -n "$(job)" ] && [ "$(job)" != "$1" ] && up again 2 && [[ $'\n'$(nodes_of again) != *$'\n'"$2 "* ]]; } # JOB NODE
 choose_heavy
 # The launcher's own program may be replaced meanwhile.
 cp "$satin" "$work/satin"
 begin "$work/satin" run --sites "$work/again" --name again -- "${heavy[@]}"
 ok "a node here and one of Slurm's, for one minute" wait_for 30 up again 2
 rm "$work/satin"
-first=$(job)
+first=$(job) node=$(other_of again)
 scancel "$first"
-ok "its job is cancelled: another one comes" wait_for 60 replaced "$first"
-second=$(job)
+ok "its job is cancelled: another one comes" wait_for 60 replaced "$first" "$node"
+second=$(job) node=$(other_of again)
 # Slurm looks at limits twice a minute.
-ok "its time is over: another one comes" wait_for 180 replaced "$second"
+ok "its time is over: another one comes" wait_for 180 replaced "$second" "$node"
 is "… since it had reached its limit" "$(state_of "$second")" TIMEOUT
 third=$(job)
 finished
