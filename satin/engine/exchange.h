@@ -87,8 +87,8 @@ typedef struct
   Digest digest;
   NodeId holder;
   guint64 work_us, risk_us, scan, length;
-  guint64 began_ms,
-      took_ms; /* of ENGINE_DONE: when the job began, unix time, and how long it took */
+  guint64 began_ms; /* of ENGINE_DONE: when the job began, unix time, … */
+  guint64 took_ms;  /* … and how long it took */
   GBytes *value;
   GPtrArray *shared; /* of SatinShared (nullable): what `value` of ENGINE_DONE speaks of; it is here
                       */

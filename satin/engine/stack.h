@@ -158,9 +158,8 @@ struct Stack
   guint32 random;
   guint64 asked_until_us; /* as thief: when to ask for more again */
   guint64 ask_pause_us;
-  guint vain_moves;    /* owner: how often it looked for public jobs by itself since
-                          engine_request_work was    called, */
-  guint wishes;        /* owner: the n-th time */
+  guint vain_moves;    /* owner: how often it looked for jobs to make public … */
+  guint wishes;        /* owner: … since this call of engine_request_work */
   SatinSlot_ *passed;  /* owner: behind the children of the last frame that ended a phase with
                           something public; still so if the last of them says PARENT_PASSED */
   gboolean polls;      /* it woke only to look once, and has found nothing yet */

@@ -101,8 +101,7 @@ lost=$(ask "SELECT total(work_s) FROM event WHERE kind = 'requeued'")
 ok "suspended: lost_s is what the rows come to" holds "$(figure first lost_s) - $lost < 0.001 && $lost - $(figure first lost_s) < 0.001"
 ok "suspended: no more work than the nodes had time for" holds "$(figure first work_s) <= 1.02 * $live_us / 1e6"
 # A result that its lender has not acknowledged stands at both ends: it counts as lost with either. So much for each death.
-nap_s=0.1
-ok "suspended: … nor was more lost than done" holds "$(figure first lost_s) <= 1.02 * $(figure first work_s) + $killed * $nap_s"
+ok "suspended: … nor was more lost than done" holds "$(figure first lost_s) <= 1.02 * $(figure first work_s) + $killed * 0.1"
 
 # The next life is lost whole.
 run=second n=0 elected=$(ask "SELECT count(*) FROM event WHERE kind = 'elected'")

@@ -56,7 +56,8 @@ is_on_roster (const Process *process, const NodeId *id)
   return FALSE;
 }
 
-/* It lives, and the one that ends the run counts it in: who is cut off has a ledger of its own. */
+/* It lives, and the one that ends the run counts it in: a process that is cut off has its own
+ * ledger. */
 static gboolean
 counts_in (const Process *ender, const Process *other)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who is coordinator. The lease is given by the master alone: to itself when a run begins, or when
+/* The lease of the coordinator. The master alone gives it: to itself when a run begins, or when
  * it takes over and nobody holds it, and then to whoever wins an election (elect.h). It has a term,
  * that of the master who gave it, and a number that grows with every coordinator; what is said of
  * an older one is refused. A coordinator counts as such where it has said itself that it has taken

@@ -51,8 +51,8 @@ void stop_on_closed (Node *node, const Message *message);
 /* Nobody can write the checkpoint, and `why`. Who leaves goes without ending the run, if others are
  * left. */
 void stop_refused (Node *node, const char *why);
-/* Not yet if the run is given up for fewer crash reports than that takes: who says so takes itself
- * for the last, and others may live of whom it has not heard. */
+/* A run that is given up for fewer crash reports than that takes does not end yet: its sender takes
+ * itself for the last process, and others may live of which it has not heard. */
 void stop_on_end (Node *node, guint64 code, gboolean finished);
 /* The master is new. */
 void stop_renew (Node *node);

@@ -365,7 +365,7 @@ work_departed (Node *node, const Member *member)
   guint64 untold_us = node_id_equal (&work->untold_by, &member->id) ? work->untold_us : 0;
   NodeDeparted departed = { .id = member->id, .work_us = MAX (told_us, untold_us) };
 
-  if (!member->leaving && departed.work_us > 0) /* who leaves tells its figures itself */
+  if (!member->leaving && departed.work_us > 0) /* a leaver tells its figures itself */
     g_array_append_val (work->departed, departed);
 }
 
