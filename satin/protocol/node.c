@@ -28,7 +28,7 @@ static const Part parts[] = {
   { orphans_init, orphans_done, NULL, NULL },
   { archive_init, archive_done, NULL, archive_check },
   { NULL, root_done, NULL, NULL },
-  { leave_init, leave_done, NULL, NULL },
+  { leave_init, leave_done, NULL, leave_check },
   { steal_init, steal_done, steal_tick, NULL },
   { lend_init, lend_done, lend_tick, NULL },
   { quarantine_init, quarantine_done, quarantine_tick, NULL },

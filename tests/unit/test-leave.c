@@ -395,10 +395,37 @@ test_rows_that_speak_of_much_go_apart (void)
   g_assert_cmpuint (other->peer[1].node->leave.rows->len, ==, 0);
 }
 
+/* n1 gets a row of a leaver, it is published, and then another one. */
+static void
+test_each_row_handed_over_is_at_risk (void)
+{
+  static const char *const paths[] = { "/5", "/6" };
+  g_autoptr (World) world = world_new (3, TRUE);
+  g_autoptr (GBytes) value = g_bytes_new ("7", 1);
+
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
+  pass (world, G_USEC_PER_SEC);
+  for (guint i = 0; i < G_N_ELEMENTS (paths); i++)
+    {
+      g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
+      Digest digest = digest_of_string (paths[i]);
+      g_ptr_array_add (rows, row_new (paths[i], 1, &digest, 0.1, 50, value));
+      deliver (world, link_between (world, 1, 2), 1,
+               &(Message){ .kind = MESSAGE_HAND, .number = i + 1, .rows = rows });
+      pass (world, 2 * G_USEC_PER_SEC);
+      g_assert_cmpuint (stats_of (world, 1).unpublished_us, ==, 50);
+      tell (world, 0,
+            &(NodeEvent){
+                .kind = NODE_EVENT_PUBLISHED, .number = i + 1, .saved = world->peer[0].ticket });
+      g_assert_cmpuint (stats_of (world, 1).unpublished_us, ==, 0);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/leave/each-row-handed-over-is-at-risk", test_each_row_handed_over_is_at_risk);
   g_test_add_func ("/leave/a-leaver-is-not-asked-for-work", test_is_not_asked);
   g_test_add_func ("/leave/a-leaver-is-lent-nothing", test_is_lent_nothing);
   g_test_add_func ("/leave/a-leaver-is-refused", test_is_refused);

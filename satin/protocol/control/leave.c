@@ -23,6 +23,14 @@ leave_done (Node *node)
   g_clear_pointer (&leave->flight, g_ptr_array_unref);
 }
 
+void
+leave_check (Node *node)
+{
+  const Leave *leave = &node->leave;
+
+  g_assert (leave->n_sent <= leave->n_counted && leave->n_counted <= leave->taken->len);
+}
+
 static gboolean
 is_self (Node *node, const Member *member)
 {
