@@ -67,6 +67,7 @@ struct Driver
   gboolean stepping;
   gboolean tell;   /* the Node wants to hear what is at risk */
   gboolean missed; /* a member left, and the figures do not say so yet */
+  guint periods;   /* STATS_PERIOD_MS: so many have passed */
   GArray *names;   /* of NodeId: all that this process has had in the run */
   gboolean joined, warned;
   gint64 departed_us; /* a member left; 0: none since memory was given back */

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #define STATS_PERIOD_MS 1000
+#define STATS_MEMBERS 64 /* for each of as many members a node lets one period pass */
 #define OVER_PERIODS 4   /* of the above; nodes hear of the end long before */
 #define DEPARTED_MS 5000 /* after a member left: what was there for it is gone by then */
 #define EFFECTS_FEW 300  /* of one step, as for a batch of rows: room for so many stays */
@@ -331,6 +332,16 @@ driver_end_if_deaf (Driver *driver)
   _exit (6);
 }
 
+/* A new file costs the file system more than a node's whole second, so those of a large run take
+ * turns. */
+static gboolean
+figures_are_due (Driver *driver)
+{
+  g_autoptr (GArray) members = node_members (driver->node);
+
+  return ++driver->periods % (1 + members->len / STATS_MEMBERS) == 0;
+}
+
 static gboolean
 on_stats (gpointer data)
 {
@@ -343,7 +354,8 @@ on_stats (gpointer data)
   driver_show_address (driver);
   folder_sign (driver->config.folder);
   driver_tell_work (driver);
-  report_stats (driver, FALSE);
+  if (figures_are_due (driver))
+    report_stats (driver, FALSE);
   if (driver->departed_us != 0
       && g_get_monotonic_time () >= driver->departed_us + DEPARTED_MS * G_GINT64_CONSTANT (1000)
       && memory_give_back ())

@@ -12,6 +12,7 @@
 #include "control/saves.h"
 #include "control/stop.h"
 #include "members/above.h"
+#include "members/admit.h"
 #include "members/alive.h"
 #include "members/carry.h"
 #include "members/contacts.h"
@@ -65,6 +66,7 @@ struct Node
   Reach reach;
   Roster roster;
   Join join;
+  Admit admit;
   Alive alive;
   Loans loans;
   Rerun rerun;

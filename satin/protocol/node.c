@@ -22,6 +22,7 @@ static const Part parts[] = {
   { roster_init, roster_done, roster_tick, roster_check },
   { alive_init, alive_done, alive_tick, alive_check },
   { join_init, join_done, join_tick, NULL },
+  { admit_init, admit_done, admit_tick, NULL },
   { loans_init, loans_done, NULL, loans_check },
   { held_init, held_done, NULL, held_check },
   { known_init, known_done, NULL, known_check },
@@ -59,8 +60,8 @@ static void (*const settles[]) (Node *node) = {
 
 /* At last: the earliest time at which it wants a tick; CORE_NEVER: none. */
 static guint64 (*const dues[]) (Node *node) = {
-  carry_due, roster_due, alive_due, join_due,     leave_due,  steal_due, lend_due, quarantine_due,
-  rerun_due, elect_due,  saves_due, holdback_due, shares_due, round_due, stop_due,
+  carry_due, roster_due,     alive_due, join_due,  admit_due, leave_due,    steal_due,  lend_due,
+  rerun_due, quarantine_due, elect_due, saves_due, round_due, holdback_due, shares_due, stop_due,
 };
 
 void

@@ -163,12 +163,14 @@ node_of_members (guint i)
   roster_init (node);
   alive_init (node);
   join_init (node);
+  admit_init (node);
   return node;
 }
 
 static void
 node_of_members_free (Node *node)
 {
+  admit_done (node);
   join_done (node);
   alive_done (node);
   roster_done (node);
@@ -336,6 +338,96 @@ test_a_master_dies (void)
   pair_end ();
 }
 
+/* A link to somebody who has no name. */
+static Link *
+stranger_comes (Node *node, guint64 number)
+{
+  link_up (node, number, 0);
+  link_find (node, number)->greeted = TRUE;
+  return link_find (node, number);
+}
+
+static void
+ask_to_join (Node *node, guint64 number, const char *address)
+{
+  admit_on_request (
+      node, stranger_comes (node, number),
+      &(Message){ .kind = MESSAGE_JOIN, .text = address, .host = "here", .site = "", .count = 1 });
+}
+
+static void
+assert_members (Node *node, guint64 version, guint members)
+{
+  g_assert_cmpuint (node->roster.version, ==, version);
+  g_assert_cmpuint (node->roster.members->len, ==, members);
+}
+
+/* The first is let in at once; those who ask soon after it are one change of the roster. */
+static void
+test_newcomers_are_gathered (void)
+{
+  pair_begin ();
+  Node *node = pair->node[0];
+  roster_found (node);
+  ask_to_join (node, 11, "n11");
+  assert_members (node, 2, 2);
+  g_assert_cmpuint (admit_due (node), ==, CORE_NEVER);
+  ask_to_join (node, 12, "n12");
+  ask_to_join (node, 13, "n13");
+  ask_to_join (node, 14, "n14");
+  link_down (node, 13); /* it has gone again */
+  assert_members (node, 2, 2);
+  g_assert_cmpuint (admit_due (node), ==, node->now_us + 2 * ADMIT_GATHER_US);
+  admit_tick (node);
+  assert_members (node, 2, 2);
+  node->now_us += 2 * ADMIT_GATHER_US;
+  admit_tick (node);
+  assert_members (node, 3, 4);
+  g_assert_cmpuint (link_find (node, 12)->remote.number, ==, 3);
+  g_assert_cmpuint (link_find (node, 14)->remote.number, ==, 4);
+  g_assert_cmpuint (admit_due (node), ==, CORE_NEVER);
+  node->now_us += 4 * ADMIT_GATHER_US;
+  ask_to_join (node, 15, "n15");
+  assert_members (node, 4, 5);
+  pair_end ();
+}
+
+/* Of two at one address the second is there; it may be the same process. */
+static void
+test_newcomers_at_one_address (void)
+{
+  pair_begin ();
+  Node *node = pair->node[0];
+  roster_found (node);
+  ask_to_join (node, 11, "n11");
+  ask_to_join (node, 12, "n12");
+  ask_to_join (node, 13, "n12");
+  node->now_us += 2 * ADMIT_GATHER_US;
+  admit_tick (node);
+  assert_members (node, 3, 3);
+  g_assert_true (node_id_is_none (&link_find (node, 12)->remote));
+  g_assert_cmpuint (link_find (node, 13)->remote.number, ==, 4);
+  pair_end ();
+}
+
+/* A newcomer that waits when the run halts is not let in, and stays without a name. */
+static void
+test_nobody_comes_while_the_run_halts (void)
+{
+  pair_begin ();
+  Node *node = pair->node[0];
+  roster_found (node);
+  ask_to_join (node, 11, "n11");
+  ask_to_join (node, 12, "n12");
+  node->stop.halting = TRUE;
+  node->now_us += 2 * ADMIT_GATHER_US;
+  admit_tick (node);
+  assert_members (node, 2, 2);
+  g_assert_true (node_id_is_none (&link_find (node, 12)->remote));
+  g_assert_cmpuint (admit_due (node), ==, CORE_NEVER);
+  pair_end ();
+}
+
 int
 main (int argc, char **argv)
 {
@@ -345,5 +437,9 @@ main (int argc, char **argv)
   g_test_add_func ("/members/what-other-layers-hear-goes-up", test_what_other_layers_hear_goes_up);
   g_test_add_func ("/members/a-member-dies", test_a_member_dies);
   g_test_add_func ("/members/a-master-dies", test_a_master_dies);
+  g_test_add_func ("/members/newcomers-are-gathered", test_newcomers_are_gathered);
+  g_test_add_func ("/members/newcomers-at-one-address", test_newcomers_at_one_address);
+  g_test_add_func ("/members/nobody-comes-while-the-run-halts",
+                   test_nobody_comes_while_the_run_halts);
   return g_test_run ();
 }

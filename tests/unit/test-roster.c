@@ -128,18 +128,17 @@ lose (const Observer *observer, guint who)
 static void
 test_made (void)
 {
+  MessageMember newcomer
+      = { .address = "a90", .host = "host", .site = "site", .pid = 1, .workers = 1 };
   Observer observer;
   init_observer (&observer, 1, 2, FALSE);
 
   lose (&observer, 0);
   g_assert_true (roster_is_master (observer.node));
   assert_known (&observer, 4);
-  (void)roster_admit (observer.node, &(Message){ .kind = MESSAGE_JOIN,
-                                                 .text = "a90",
-                                                 .host = "host",
-                                                 .site = "site",
-                                                 .number = 1,
-                                                 .count = 1 });
+  g_autoptr (GArray) newcomers = g_array_new (FALSE, FALSE, sizeof (MessageMember));
+  g_array_append_val (newcomers, newcomer);
+  roster_admit (observer.node, newcomers);
   assert_known (&observer, 5);
   lose (&observer, 4);
   assert_known (&observer, 4);

@@ -111,7 +111,7 @@ HANDLER (on_call, reach_on_call (node, m))
 /* What other layers hear goes up to them. */
 static void (*const handlers[MESSAGE_KINDS]) (Node *node, Link *link, const Message *m) = {
   [MESSAGE_HELLO] = on_hello,
-  [MESSAGE_JOIN] = join_on_request,
+  [MESSAGE_JOIN] = admit_on_request,
   [MESSAGE_WELCOME] = roster_on_welcome,
   [MESSAGE_REFUSED] = on_refused,
   [MESSAGE_ROSTER] = roster_on_message,

@@ -235,65 +235,6 @@ join_on_have (Node *node, Link *link, const Message *m)
   ask (node, link, &m->term.opener, m->text);
 }
 
-/* It has the run's credential, so it is taken at its word. */
-static gboolean
-is_wanted (Node *node, Link *link, const Message *m)
-{
-  if (!node->config.closed || m->flag)
-    return TRUE;
-  core_log (node, "'%s' is refused: the run is closed", m->text);
-  link_send (node, link, &(Message){ .kind = MESSAGE_REFUSED });
-  return FALSE;
-}
-
-/* The WELCOME that took it in was lost, so that member has never been: nobody waits for it. */
-static void
-never_was (Node *node, const Message *m)
-{
-  for (guint i = node->roster.members->len; i > 0; i--)
-    {
-      Member *member = node->roster.members->pdata[i - 1];
-      if (member->dead || node_id_equal (&member->id, &node->self)
-          || !g_str_equal (member->address, m->text) || !roster_is_host (member, m->host)
-          || link_to (node, &member->id) != NULL)
-        continue;
-      core_log (node, "node %u.%u asks to join: it has not heard that it was taken in",
-                member->id.term, member->id.number);
-      member->dead = member->proved = TRUE;
-      roster_on_dead (node);
-      return;
-    }
-}
-
-void
-join_on_request (Node *node, Link *link, const Message *m)
-{
-  if (alive_is_accused (node, m->text))
-    node->above->missing_came (node);
-  if (!roster_is_master (node) || node->stop.halting || link->bound
-      || node->roster.members->len >= MESSAGE_MEMBERS_MAX || m->text[0] == '\0')
-    {
-      guint64 number = link->link;
-      if (roster_is_master (node) && node->stop.halting && !link->bound)
-        never_was (node, m);
-      link = link_find (node, number);
-      if (link != NULL)
-        roster_send (node, link);
-      return;
-    }
-  if (!is_wanted (node, link, m))
-    return;
-  link->expected = NODE_ID_NONE; /* who was at that address leaves, with links to it */
-  NodeId id = roster_admit (node, m);
-  g_auto (Message) welcome = { .kind = MESSAGE_WELCOME, .id = id };
-  roster_fill (node, &welcome);
-  link->remote = id;
-  link->told_term = link->said_term = node->roster.term;
-  link->told_version = link->said_version = node->roster.version;
-  link_send (node, link, &welcome);
-  link_bind_all (node);
-}
-
 void
 join_on_refused (Node *node, Link *link)
 {

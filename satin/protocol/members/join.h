@@ -51,7 +51,6 @@ void join_on_stranger (Node *node, guint64 link);
 void join_on_roster (Node *node, Link *link, const Message *message);
 /* The same, of which only the master is told. */
 void join_on_have (Node *node, Link *link, const Message *message);
-void join_on_request (Node *node, Link *link, const Message *message);
 /* The run is closed, and nobody wants this node. */
 void join_on_refused (Node *node, Link *link);
 /* A member runs another build of the program. */

@@ -22,6 +22,12 @@ member_is_connected (Node *node, const NodeId *id)
   return link_to (node, id) != NULL;
 }
 
+gboolean
+member_has_connection (const Member *member)
+{
+  return link_to_member (member) != NULL;
+}
+
 guint64
 member_connection (Node *node, const NodeId *id)
 {

@@ -7,6 +7,7 @@
 #include "../messages/message.h"
 
 typedef struct Node Node;
+typedef struct Member Member;
 
 /* FALSE: nothing can be said to it: it is no member, or its session has not begun. In a sparse run
  * (contacts.h) this begins it. */
@@ -15,6 +16,7 @@ gboolean member_send (Node *node, const NodeId *to, const Message *message);
 void member_send_all (Node *node, const Message *message);
 /* TRUE: what is said now need not wait until the member is connected. */
 gboolean member_is_connected (Node *node, const NodeId *id);
+gboolean member_has_connection (const Member *member);
 /* The driver's number of the connection that brings what the member says next; 0: it has none. */
 guint64 member_connection (Node *node, const NodeId *id);
 /* It broke the rules: its connection is closed. */

@@ -306,21 +306,30 @@ roster_found (Node *node)
   node->above->founded (node);
 }
 
-NodeId
-roster_admit (Node *node, const Message *join)
+/* One address of a host, one node: an earlier one is gone. */
+static void
+make_room (GPtrArray *members, const MessageMember *newcomer)
 {
-  NodeId id = { node->roster.term.number, node->roster.next_number++, (guint32)core_random (node) };
+  for (guint i = members->len; i > 0; i--)
+    if (g_str_equal (((Member *)members->pdata[i - 1])->address, newcomer->address)
+        && roster_is_host (members->pdata[i - 1], newcomer->host))
+      g_ptr_array_remove_index (members, i - 1);
+}
+
+void
+roster_admit (Node *node, GArray *newcomers)
+{
   GPtrArray *members = list_living (node);
 
-  for (guint i = members->len; i > 0; i--) /* one address of a host, one node: an earlier is gone */
-    if (g_str_equal (((Member *)members->pdata[i - 1])->address, join->text)
-        && roster_is_host (members->pdata[i - 1], join->host))
-      g_ptr_array_remove_index (members, i - 1);
-  g_ptr_array_add (
-      members, roster_new_member (node, &(MessageMember){ id, join->text, join->host, join->site,
-                                                          (guint32)join->number, join->count }));
+  for (guint i = 0; i < newcomers->len; i++)
+    {
+      MessageMember *newcomer = &g_array_index (newcomers, MessageMember, i);
+      newcomer->id = (NodeId){ node->roster.term.number, node->roster.next_number++,
+                               (guint32)core_random (node) };
+      make_room (members, newcomer);
+      g_ptr_array_add (members, roster_new_member (node, newcomer));
+    }
   decree (node, members, TRUE);
-  return id;
 }
 
 /* ---- what others say ---- */

@@ -103,8 +103,8 @@ void roster_on_welcome (Node *node, Link *link, const Message *message);
 /* Does it live on this host? Private networks overlap: the same address on another host is another
  * node's, and proves nothing. */
 gboolean roster_is_host (const Member *member, const char *host);
-/* The master takes in a node. Returns its id. */
-NodeId roster_admit (Node *node, const Message *join);
+/* The master takes in these newcomers (of MessageMember), which get their ids. */
+void roster_admit (Node *node, GArray *newcomers);
 /* Fills a ROSTER (or WELCOME) message; its arrays are released with message_clear. */
 void roster_fill (Node *node, Message *message);
 /* After a member was proved dead: the master drops it, the next eldest takes over, others tell. */

@@ -83,7 +83,7 @@ may_be_asked (Node *node, const StealLane *lane, const Member *member, gboolean 
 {
   return is_victim (node, member) && lane_of (node, member) == lane
          && (all || !node_id_set_has (node->steal.refused, &member->id))
-         && member_is_connected (node, &member->id);
+         && member_has_connection (member);
 }
 
 static gboolean

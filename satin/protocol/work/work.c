@@ -140,13 +140,34 @@ work_greet (Node *node, const Member *member)
     tell (node, member);
 }
 
+static gboolean
+add_lender (gpointer key G_GNUC_UNUSED, gpointer value, gpointer data)
+{
+  const HeldJob *held = value;
+
+  if (held->lender == LENDER_NODE)
+    node_id_set_add (data, &held->node);
+  return FALSE;
+}
+
+/* In a large run few of them need to know. */
 static void
 tell_all (Node *node)
 {
+  const GPtrArray *members = node->roster.members;
+  g_autoptr (GArray) lenders = g_array_new (FALSE, FALSE, sizeof (NodeId));
+  gboolean all = members->len <= WORK_ALL_MAX || roster_is_master (node) || node->root.held != 0;
+
   node->work.told_us = work_unpublished_us (node);
   node->work.told_alone_us = work_alone_us (node);
-  for (guint i = 0; i < node->roster.members->len; i++)
-    tell (node, node->roster.members->pdata[i]);
+  if (!all)
+    g_tree_foreach (node->held.by_number, add_lender, lenders);
+  for (guint i = 0; i < members->len; i++)
+    {
+      const Member *member = members->pdata[i];
+      if (all || i == 0 || node_id_set_has (lenders, &member->id))
+        tell (node, member);
+    }
 }
 
 static gboolean
