@@ -36,8 +36,8 @@ arguments_clear (Arguments *options)
 /* What g_option hands over: texts, because its own number reading says too little when it fails. */
 typedef struct
 {
-  char *nodes, *workers, *interval, *checkpoint, *name, *stats, *protect, *steal, *trace, *stack,
-      *shared_memory, *listen, *sites, *heartbeat, *silence;
+  char *nodes, *workers, *interval, *checkpoint, *name, *stats, *protect, *verify, *steal, *trace,
+      *stack, *shared_memory, *listen, *sites, *heartbeat, *silence;
   gboolean tcp, live, dry, anew, copy, insecure, closed, mended, trust;
 } Texts;
 
@@ -51,6 +51,7 @@ texts_clear (Texts *texts)
   g_free (texts->name);
   g_free (texts->stats);
   g_free (texts->protect);
+  g_free (texts->verify);
   g_free (texts->steal);
   g_free (texts->trace);
   g_free (texts->stack);
@@ -95,6 +96,8 @@ make_context (Texts *texts, const char *const about[3])
       " mirror (the same, and nothing waits: each result of a stolen job is sent twice), cut (the"
       " file, which all nodes save together)",
       "PLAN" },
+    { "verify", 0, 0, G_OPTION_ARG_STRING, &texts->verify,
+      "Compute this share (0 to 1) of what other nodes return twice, and compare", "SHARE" },
     { "steal", 0, 0, G_OPTION_ARG_STRING, &texts->steal,
       "Whom idle nodes ask: crs (their site, then another one too; the default), rs"
       " (anybody), mw (the master)",
@@ -264,6 +267,24 @@ check_protect (const Texts *texts, Arguments *options, const char *verb)
   return TRUE;
 }
 
+/* FALSE: said on stderr. */
+static gboolean
+check_verify (const Texts *texts, Arguments *options, const char *verb)
+{
+  if (texts->verify == NULL)
+    return TRUE;
+  if (!read_seconds (texts->verify, 0, 1, &options->verify) || options->verify == 0)
+    return command_usage (verb, "--verify takes a share above 0, up to 1, not '%s'", texts->verify),
+           FALSE;
+  if (plan_knobs (options->protect).epochs)
+    return command_usage (verb, "--verify does not go with --protect cut, whose epochs do not wait"
+                                " for a second result"),
+           FALSE;
+  if (texts->sites == NULL && options->nodes < 2 && strcmp (verb, "resume ") != 0)
+    return command_usage (verb, "--verify compares results of two nodes: say -n 2 or more"), FALSE;
+  return TRUE;
+}
+
 static gboolean
 check_sites (const Texts *texts, const char *verb)
 {
@@ -359,7 +380,8 @@ arguments_read (Arguments *options, const char *const about[3], int argc, char *
   if (!parse_between (context, about[0], options, argc, copy)
       || !check_texts (&texts, options, verb) || !check_listen (&texts, verb)
       || !check_patience (&texts, options, verb) || !check_steal (&texts, options, verb)
-      || !check_sites (&texts, verb) || !check_protect (&texts, options, verb))
+      || !check_sites (&texts, verb) || !check_protect (&texts, options, verb)
+      || !check_verify (&texts, options, verb))
     return FALSE;
   options->tcp = texts.tcp || texts.listen != NULL;
   options->listen = g_steal_pointer (&texts.listen);

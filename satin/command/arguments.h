@@ -15,6 +15,7 @@ typedef struct
   double heartbeat_s, silence_s; /* both or none; 0: not said */
   gboolean tcp, live;
   PlanName protect;
+  double verify;         /* 0: not said */
   int steal;             /* of --steal, as FolderRun has it; -1: not said */
   gboolean closed;       /* nobody joins later */
   gboolean anew;         /* what stands at `checkpoint` is set aside */

@@ -21,17 +21,6 @@ typedef struct
   guint same, other;
 } Verification;
 
-/* By the path, so the same rows each time. */
-static gboolean
-is_chosen (const char *path, double share)
-{
-  Digest digest = digest_of_data (path, strlen (path));
-  guint64 head;
-
-  memcpy (&head, digest.bytes, sizeof head);
-  return (double)GUINT64_FROM_BE (head) / 18446744073709551616.0 < share;
-}
-
 static int
 verify_one (Verification *all, const char *path)
 {
@@ -65,7 +54,7 @@ verify_rows (Verification *all, const GPtrArray *rows)
   for (guint i = 0; i < rows->len; i++)
     {
       const RestoreRow *row = rows->pdata[i];
-      g_autofree char *path = is_chosen (row->path, all->wish->share)
+      g_autofree char *path = path_is_drawn (row->path, all->wish->share)
                                   ? command_replay_numbers (all->stems, row->path)
                                   : NULL;
       int code = path != NULL ? verify_one (all, path) : COMMAND_DONE;

@@ -83,6 +83,7 @@ fill_run (FolderRun *run, const Arguments *options, const Restore *restore, gboo
   run->resume = TRUE;
   run->closed = options->closed;
   run->protect = options->protect;
+  run->verify = options->verify;
   run->mended = options->mended;
   run->trust = options->trust;
   if (options->steal >= 0)

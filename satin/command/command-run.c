@@ -105,6 +105,7 @@ start (const Arguments *options, FolderRun *run)
   run->tcp = options->tcp;
   run->listen = g_strdup (options->listen);
   run->protect = options->protect;
+  run->verify = options->verify;
   run->mended = options->mended;
   run->trust = options->trust;
   run->steal = MAX (options->steal, 0);

@@ -232,6 +232,7 @@ folder_run_data (const FolderRun *run, gsize *size)
   put_text (file, "host", run->host);
   g_key_file_set_int64 (file, GROUP, "started_us", run->started_us);
   g_key_file_set_string (file, GROUP, "protect", plan_name (run->protect));
+  g_key_file_set_double (file, GROUP, "verify", run->verify);
   g_key_file_set_boolean (file, GROUP, "closed", run->closed);
   g_key_file_set_boolean (file, GROUP, "invited", run->invited);
   g_key_file_set_boolean (file, GROUP, "mended", run->mended);
@@ -287,6 +288,7 @@ folder_read (const char *path, FolderRun *run, GError **error)
   found.started_us = g_key_file_get_int64 (file, GROUP, "started_us", NULL);
   g_autofree char *protect = g_key_file_get_string (file, GROUP, "protect", NULL);
   (void)plan_read (protect, &found.protect);
+  found.verify = g_key_file_get_double (file, GROUP, "verify", NULL);
   found.closed = g_key_file_get_boolean (file, GROUP, "closed", NULL);
   found.invited = g_key_file_get_boolean (file, GROUP, "invited", NULL);
   found.mended = g_key_file_get_boolean (file, GROUP, "mended", NULL);

@@ -85,6 +85,7 @@ typedef struct
   char
       *listen; /* (nullable) the address of this host for that; NULL: loopback; FOLDER_LISTEN_OWN */
   PlanName protect;
+  double verify; /* --verify: this share of results is computed twice */
   gboolean
       resume; /* started by `satin resume`: the checkpoint must be there, inputs come from it */
   gboolean mended;          /* --mended: rows of another build of the program are used */

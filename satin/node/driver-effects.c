@@ -171,7 +171,7 @@ stay (Driver *driver, const NodeEffect *effect)
 static void
 lend (Driver *driver, const NodeEffect *effect)
 {
-  DriverPending *pending = g_new (DriverPending, 1);
+  DriverPending *pending = g_new0 (DriverPending, 1);
   GPtrArray *loans = g_ptr_array_new_full (effect->count, (GDestroyNotify)loan_free);
   gboolean clogged = mesh_queued (driver, effect->link) > QUEUED_MAX;
   for (guint i = 0; i < effect->count && !clogged; i++)
@@ -206,6 +206,19 @@ run (Driver *driver, const NodeEffect *effect)
     return;
   driver_say (driver, "cannot run job '%s': another program or other constants", effect->job->path);
   push_unrun (driver, effect->held);
+}
+
+/* Two results of one job. The run ends as when a job says that it failed. */
+static void
+end_differing (Driver *driver, const NodeEffect *effect)
+{
+  DriverPending *pending = g_new0 (DriverPending, 1);
+  pending->path = g_strdup (effect->job->path);
+  pending->text = report_difference (driver, effect);
+  pending->event = (NodeEvent){
+    .kind = NODE_EVENT_CRASH_REPORT, .path = pending->path, .text = pending->text, .final = TRUE
+  };
+  g_queue_push_tail (&driver->pending, pending);
 }
 
 static void
@@ -337,6 +350,9 @@ carry_to_engine (Driver *driver, const NodeEffect *effect)
       return TRUE;
     case NODE_EFFECT_HALT:
       engine_halt (driver->engine, effect->whole);
+      return TRUE;
+    case NODE_EFFECT_DIFFERS:
+      end_differing (driver, effect);
       return TRUE;
     case NODE_EFFECT_BEST:
       engine_improve (driver->engine, (guint)effect->number, effect->bytes);

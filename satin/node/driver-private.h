@@ -115,10 +115,12 @@ struct Driver
   GBytes *result;
 };
 
+/* What the event points to, if it is not borrowed from elsewhere. All nullable. */
 typedef struct
 {
   NodeEvent event;
   GPtrArray *loans;
+  char *path, *text;
 } DriverPending;
 
 /* One step of the Node, and all its effects. */
@@ -182,6 +184,8 @@ void keeper_constant (Driver *driver, const char *name, GBytes *bytes);
 void report_timeline (Driver *driver, gboolean last);
 /* What people should know now: goes to the log, and to the launcher by the run's folder. */
 void report_trouble (Driver *driver, const char *sentence);
+/* (transfer full): what NODE_EFFECT_DIFFERS says, for people. */
+char *report_difference (Driver *driver, const NodeEffect *effect);
 /* A job ends this process: tells the others and people, and lets it go. */
 /* ENGINE_CRASH_REPORT, ENGINE_FAILED. */
 void report_failed_job (Driver *driver, const EngineEvent *said);

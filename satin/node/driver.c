@@ -115,6 +115,8 @@ driver_step (Driver *driver, const NodeEvent *event)
     {
       step_once (driver, &pending->event);
       g_clear_pointer (&pending->loans, g_ptr_array_unref);
+      g_free (pending->path);
+      g_free (pending->text);
       g_free (pending);
     }
   driver->stepping = FALSE;
@@ -423,6 +425,7 @@ node_config (Driver *driver, guint64 seed)
                        .closed = config->closed,
                        .invited = config->invited,
                        .plan = plan_knobs (config->protect),
+                       .verify = config->verify,
                        .heartbeat_us = (guint64)(config->heartbeat_s * 1e6 + 0.5),
                        .silence_us = (guint64)(config->silence_s * 1e6 + 0.5),
                        .save_interval_us = (guint64)(config->interval_s * 1e6),

@@ -43,6 +43,7 @@ typedef struct
   gboolean closed, invited, kept; /* see NodeConfig */
   NodeSteal steal;
   PlanName protect;
+  double verify; /* this share of the results of other nodes is computed twice */
 } DriverConfig;
 
 /* Starts engine and thread. NULL: not enough memory or threads, or no place to listen. */

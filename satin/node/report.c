@@ -343,6 +343,7 @@ stats_text (Driver *driver, gboolean last)
   append_count (json, "waits", node.waits);
   append_us (json, "waited_s", node.waited_us);
   append_count (json, "copied_bytes", node.copied_bytes);
+  append_count (json, "verified", node.verified);
   append_count (json, "shared_fetches", node.shared_fetched);
   append_count (json, "shared_bytes", node.shared_bytes);
   append_count (json, "saves", scribe.saves);
@@ -389,7 +390,8 @@ report_idle_stats (gint64 began_us, guint workers)
           "shared_fetches", "shared_bytes", "saves",      "saved_rows",   "checkpoint_bytes",
           "crashes",        "work_s",       "driver_s",   "scribe_s",     "scan_s",
           "lost_s",         "salvaged_s",   "restored_s", "at_risk_s",    "at_risk_all_s",
-          "answer_s",       "redone_s",     "waits",      "waited_s",     "copied_bytes" };
+          "answer_s",       "redone_s",     "waits",      "waited_s",     "copied_bytes",
+          "verified" };
   g_autoptr (GString) json = g_string_new ("{\"wall_s\":");
   append_number (json, (double)(g_get_monotonic_time () - began_us) / G_USEC_PER_SEC);
   append_count (json, "nodes", 1);
@@ -451,6 +453,26 @@ failed_job_text (const EngineEvent *said, const char *more)
 
   return g_strdup_printf ("the job at %s, %s %s%s: %s", said->at[0] != '\0' ? said->at : "/",
                           said->job->name, args, more, said->cause);
+}
+
+char *
+report_difference (Driver *driver, const NodeEffect *effect)
+{
+  const SatinJob *job = driver->config.jobs[effect->job->job];
+  NodeId self = node_self (driver->node);
+  char there[NODE_ID_TEXT_MAX], here[NODE_ID_TEXT_MAX];
+  const char *path = effect->job->path;
+  g_autofree char *args_type = record_signature (job->args);
+  g_autofree char *type = record_signature (job->result);
+  g_autofree char *args = readable_short (args_type, effect->job->args);
+  g_autofree char *first = readable_short (type, effect->parts->pdata[0]);
+  g_autofree char *second = readable_short (type, effect->parts->pdata[1]);
+
+  return g_strdup_printf ("the job at %s, %s %s, has two results: %s from node %s and %s from node"
+                          " %s. One of them computes wrong, or the job depends on more than its"
+                          " arguments (law 1 of satin(7))",
+                          path[0] != '\0' ? path : "/", job->name, args, first,
+                          node_id_show (&effect->node, there), second, node_id_show (&self, here));
 }
 
 /* satin_fail: the run is to end; this process goes on until then. */

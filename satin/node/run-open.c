@@ -6,6 +6,7 @@
 
 #include "run-private.h"
 
+#include "engine/best.h"
 #include "engine/memory.h"
 #include "engine/registry.h"
 
@@ -243,6 +244,7 @@ fill_config (SatinRun *run)
                                  run->folder_run.port_first, run->folder_run.port_last };
   config->steal = (NodeSteal)run->folder_run.steal;
   config->protect = run->folder_run.protect;
+  config->verify = run->folder_run.verify;
   config->closed = run->folder_run.closed;
   config->invited = config->invited || run->folder_run.invited;
   config->heartbeat_s = run->folder_run.heartbeat_s;
@@ -289,6 +291,10 @@ static gboolean
 start_driver (SatinRun *run, GError **error)
 {
   g_autoptr (GError) reason = NULL;
+  if (run->folder_run.verify > 0 && best_count () > 0)
+    return run_error (error, 2,
+                      "--verify is not for a program with best values (SATIN_BEST): a job may"
+                      " rightly have another result when the best value is another");
   fill_config (run);
   if (!fill_wire (run, error))
     return FALSE;

@@ -42,6 +42,7 @@
 #include "work/rows.h"
 #include "work/shares.h"
 #include "work/steal.h"
+#include "work/verify.h"
 #include "work/work.h"
 #include "work/yield.h"
 
@@ -93,6 +94,7 @@ struct Node
   Leave leave;
   Poison poison;
   Quarantine quarantine;
+  Verify verify;
   Yield yield;
   NodeStats stats;
 };

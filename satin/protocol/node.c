@@ -48,6 +48,7 @@ static const Part parts[] = {
   { epoch_init, epoch_done, NULL, epoch_check },
   { NULL, stop_done, NULL, NULL },
   { poison_init, poison_done, NULL, NULL },
+  { verify_init, verify_done, NULL, verify_check },
   { yield_init, yield_done, NULL, NULL },
 };
 
@@ -155,7 +156,7 @@ route_engine (Node *node, const NodeEvent *event)
       held_on_done (node, event);
       break;
     case NODE_EVENT_UNRUN:
-      held_on_unrun (node, event->held);
+      held_on_unrun (node, event->held, FALSE);
       break;
     case NODE_EVENT_ADOPT:
       orphans_on_adopt_event (node, event);

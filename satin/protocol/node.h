@@ -99,6 +99,7 @@ typedef struct
   gboolean kept;       /* founder: something of this run stands there already */
   NodeSteal steal;
   guint dense;     /* so many members are all linked to each other: contacts.h; 0: NODE_DENSE */
+  double verify;   /* this share of the results of others is computed twice (verify.h); 0: none */
   PlanKnobs plan;  /* what survives a crash; the same on all nodes */
   guint64 copy_us; /* rows go to the keeper so often; 0: BUDDY_SCAN_US */
   guint64 heartbeat_us; /* something is said over each link so often, or more seldom
@@ -221,8 +222,10 @@ typedef enum
   NODE_EFFECT_SCAN,    /* whole */
   NODE_EFFECT_HALT, /* engine_halt, answered by NODE_EVENT_HALTED; whole: this node leaves, so all
                      * rows are told and what has not started comes back by UNRUN */
-  NODE_EFFECT_BEST, /* number, bytes: merge it */
-  NODE_EFFECT_TELL, /* what is at risk here has changed: NODE_EVENT_WORK is wanted now */
+  NODE_EFFECT_DIFFERS, /* job, node: its result there, the first of `parts`, is not the one that was
+                          computed here, the second. CRASH_REPORT, final, is to follow */
+  NODE_EFFECT_BEST,    /* number, bytes: merge it */
+  NODE_EFFECT_TELL,    /* what is at risk here has changed: NODE_EVENT_WORK is wanted now */
   /* main */
   NODE_EFFECT_JOINED,  /* node: this node's id, now a member; again after a rejoin under a new id */
   NODE_EFFECT_MASTER,  /* call main (again): this node is master now */
@@ -331,6 +334,7 @@ typedef struct
                           * message that was held back (holdback.h) */
   guint64 waits;         /* messages that were held back (holdback.h), */
   guint64 waited_us;     /* and for how long in all */
+  guint64 verified;      /* results of others that were computed twice, and are the same */
   guint64 copied_bytes;  /* of values that went to keepers, in COPY and MIRROR */
   guint64 rows_sent, rows_saved;
   guint64 generation; /* the newest publication known of */

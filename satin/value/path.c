@@ -491,3 +491,13 @@ path_stems_below (Stems *stems, const char *path)
   g_mutex_unlock (&stems->lock);
   return found;
 }
+
+gboolean
+path_is_drawn (const char *path, double share)
+{
+  Digest digest = digest_of_string (path);
+  guint64 head;
+
+  memcpy (&head, digest.bytes, sizeof head);
+  return (double)GUINT64_FROM_BE (head) / 18446744073709551616.0 < share;
+}

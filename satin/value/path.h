@@ -53,6 +53,8 @@ int path_read_last (const char *path, guint32 *numbers);
 /* (transfer full): `start` (the path of a root, or "~" and the id of a stem) and behind it these
  * numbers. */
 char *path_write (const char *start, const guint32 *numbers, gsize n);
+/* Belongs it to this share (0 to 1) of all paths? The same ones everywhere, each time. */
+gboolean path_is_drawn (const char *path, double share);
 /* TRUE: `path` lies strictly below `ancestor`. Unknown stems count as not below. */
 gboolean path_is_below (Stems *stems, const char *path, const char *ancestor);
 /* The id of the stem that `path` continues, written to `id` (17 bytes with NUL). FALSE: it has

@@ -81,7 +81,7 @@ check_trimmed (Sim *sim, const Process *process)
   guint64 scan_us = copied_after_us (sim) * (sim->plan->slow_node ? SIM_SLOW_FACTOR : 1);
 
   if (came_us == 0 || sim->last_fault_us > 0 || !sim->plan->even_delays || sim->plan->swings
-      || sim->plan->large > 0 || sim->plan->copy_us == 0
+      || sim->plan->large > 0 || sim->plan->copy_us == 0 || sim->plan->verify > 0
       || sim->now_us < sim->outcome->figures.joined_us + copied_after_us (sim))
     return;
   if (sim->now_us > came_us + TRIMMED_SCANS * scan_us)

@@ -149,6 +149,7 @@ process_start (Sim *sim, gboolean founder, gboolean stranger)
                                             : plan->buddies == SIM_RING   ? PLAN_BUDDY
                                             : plan->buddies               ? PLAN_AUTO
                                                                           : PLAN_ORPHAN),
+                        .verify = plan->verify,
                         .copy_us = plan->copy_us,
                         .dense = plan->dense,
                         .steal = plan->steal,
@@ -342,6 +343,10 @@ carry_out_engine (Sim *sim, Process *process, NodeEffect *effect)
       break;
     case NODE_EFFECT_SCAN:
       model_scan (model, effect->whole);
+      break;
+    case NODE_EFFECT_DIFFERS:
+      sim_fail (process->sim, "I1: p%u takes two results of '%s' for different", process->number,
+                effect->job->path);
       break;
     case NODE_EFFECT_BEST:
       if (effect->number != 0 || !model_improve (model, effect->bytes))

@@ -103,6 +103,7 @@ typedef struct
   SimBuddies buddies;               /* rows go to other members, too … */
   guint64 copy_us;                  /* … so often; 0: as usual */
   gboolean naive;                   /* orphans are dropped */
+  double verify;                    /* this share of results is computed twice */
   gboolean solo;                    /* one node without an address */
   gboolean one_way;                 /* a stalled process hears, but is not heard */
   gboolean closed;                  /* nobody joins who is not wanted … */

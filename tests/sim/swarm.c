@@ -20,6 +20,7 @@
 #define RING_PERCENT 40   /* of these */
 #define THEFT_PERCENT 50  /* of these */
 #define CUT_PERCENT 15    /* of those with a checkpoint and without buddies */
+#define REPEATS_PERCENT 6
 #define MIRROR_PERCENT 25 /* of those with buddies, as plan mirror has it */
 #define SPARSE_PERCENT 30
 
@@ -480,6 +481,16 @@ draw_sparse (guint64 seed, Plan *plan)
     plan->dense = (guint)rng_between (&rng, 1, 3);
 }
 
+/* Some results are computed twice, or all. */
+static void
+draw_repeats (guint64 seed, Plan *plan)
+{
+  Rng rng = { rng_mix (seed ^ 0x747269616c) };
+
+  if (plan->n_bests == 0 && plan->buddies != SIM_CUT && rng_chance (&rng, REPEATS_PERCENT))
+    plan->verify = rng_chance (&rng, 50) ? 1 : 0.3;
+}
+
 void
 swarm_plan (guint64 seed, Plan *plan)
 {
@@ -540,6 +551,7 @@ swarm_plan (guint64 seed, Plan *plan)
     draw_poison (seed, plan);
   draw_buddies (seed, plan);
   draw_sparse (seed, plan);
+  draw_repeats (seed, plan);
   plan->between_us = draw_between (seed, plan);
   plan->tell_us = is_long (plan) || plan->n_sites > 0 ? SIM_SECOND : 20000;
   if (is_long (plan) || plan->n_sites > 0)

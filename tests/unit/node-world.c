@@ -322,6 +322,9 @@ pass (World *world, guint64 us)
   world->now_us = end;
 }
 
+/* Nobody comes so soon after another that both are one change of the roster (admit.h). */
+#define JOINS_APART_US (NODES_MAX * G_GUINT64_CONSTANT (1000))
+
 void
 add_peer (World *world, gboolean solo)
 {
@@ -344,6 +347,7 @@ add_peer (World *world, gboolean solo)
                                             : world->ring    ? PLAN_BUDDY
                                             : world->buddies ? PLAN_AUTO
                                                              : PLAN_ORPHAN),
+                        .verify = world->verify,
                         .checkpoint = world->checkpoint,
                         .heartbeat_us = world->heartbeat_us,
                         .silence_us = world->silence_us,
@@ -367,6 +371,7 @@ add_peer (World *world, gboolean solo)
     step (world, who,
           &(NodeEvent){ .kind = NODE_EVENT_JOIN, .text = who == 2 && world->wall ? "n1" : "n0" });
   pump (world);
+  world->now_us += JOINS_APART_US;
 }
 
 World *

@@ -58,6 +58,7 @@ typedef struct World
   GQueue *posts;
   Stems *stems;
   gboolean checkpoint, buddies, ring, theft, mirror, cut; /* of the nodes that are added next */
+  double verify;                                          /* the same */
   guint64 heartbeat_us, silence_us;                       /* 0: as usual */
   guint dense;                                            /* the same */
   gboolean wall;           /* n0 and n2 cannot dial each other; whoever is dead refuses */

@@ -185,6 +185,7 @@ leave_on_leaving (Node *node, const NodeId *from)
   steal_departed (node, &id);
   lend_departed (node, &id);
   held_departed (node, &id);
+  verify_end (node, &id);
   buddy_on_leaving (node, &id);
   epoch_on_leaving (node, &id);
   if (node_id_equal (&id, &node->leave.heir))

@@ -26,6 +26,7 @@ owe (Node *node, guint64 number, guint64 epoch)
 {
   Round *round = &node->round;
 
+  verify_end (node, NULL);
   round->heard = !node->config.plan.epochs;
   round->owed = number;
   round->owed_scan = node->config.plan.epochs ? epoch_open (node, epoch) : saves_scan (node);

@@ -21,12 +21,6 @@ compare_returns (gconstpointer a, gconstpointer b, gpointer data G_GNUC_UNUSED)
   return order != 0 ? order : compare_numbers (&x->loan, &y->loan, NULL);
 }
 
-static int
-compare_paths (gconstpointer a, gconstpointer b, gpointer data G_GNUC_UNUSED)
-{
-  return strcmp (a, b);
-}
-
 static void
 held_free (gpointer data)
 {
@@ -45,7 +39,7 @@ held_init (Node *node)
 
   held->by_number = g_tree_new_full (compare_numbers, NULL, NULL, held_free);
   held->by_return = g_tree_new_full (compare_returns, NULL, NULL, NULL);
-  held->by_path = g_tree_new_full (compare_paths, NULL, NULL, NULL);
+  held->by_path = g_tree_new ((GCompareFunc)strcmp);
 }
 
 void
@@ -211,6 +205,10 @@ held_return (Node *node, HeldJob *held)
         save_going (node, held);
       held_drop (node, held);
       break;
+    case LENDER_REPEAT:
+      verify_on_done (node, held);
+      held_drop (node, held);
+      break;
     case LENDER_MAIN:
       root_result (node, &(Result){ held->value, held->shares, held->work_us, held->risk_us });
       break;
@@ -324,7 +322,7 @@ held_on_done (Node *node, const NodeEvent *event)
 }
 
 void
-held_on_unrun (Node *node, guint64 number)
+held_on_unrun (Node *node, guint64 number, gboolean robbed)
 {
   HeldJob *held = held_find (node, number);
 
@@ -343,6 +341,8 @@ held_on_unrun (Node *node, guint64 number)
   held_drop (node, held);
   if (lender == LENDER_NODE)
     (void)member_send (node, &id, &returned);
+  else if (lender == LENDER_REPEAT)
+    verify_on_unrun (node, number, robbed);
   LoanEntry *entry = lender == LENDER_SELF ? loans_find (node, returned.number) : NULL;
   if (entry != NULL)
     loans_back (node, entry);

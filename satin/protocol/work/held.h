@@ -16,9 +16,10 @@ typedef enum
 {
   LENDER_NONE, /* an orphan */
   LENDER_NODE,
-  LENDER_SELF, /* adopted by a slot of this node */
-  LENDER_MAIN, /* a root: the one under way, or a finished one, whose row stays worth saving */
-  LENDER_VAIN  /* nobody wants it: it is dropped when it has stopped or ended, and stays in vain */
+  LENDER_SELF,   /* adopted by a slot of this node */
+  LENDER_REPEAT, /* this node, which has a result of that loan already (verify.h) */
+  LENDER_MAIN,   /* a root: the one under way, or a finished one, whose row stays worth saving */
+  LENDER_VAIN /* nobody wants it: it is dropped when it has stopped or ended, and stays in vain */
 } Lender;
 
 /* What the keeper has said of a finished one (holdback.h). */
@@ -43,7 +44,7 @@ struct HeldJob
   HeldJob *next; /* with the same path */
   Lender lender;
   NodeId node;  /* LENDER_NODE */
-  guint64 loan; /* LENDER_NODE, LENDER_SELF */
+  guint64 loan; /* LENDER_NODE, LENDER_SELF, LENDER_REPEAT */
   Loan *job;    /* owned; without long arguments once finished */
   gboolean finished;
   gboolean announced;
@@ -97,7 +98,9 @@ void held_give_up (Node *node, HeldJob *held);
 
 void held_on_jobs (Node *node, const NodeId *from, const Message *message);
 void held_on_done (Node *node, const NodeEvent *event);
-void held_on_unrun (Node *node, guint64 number);
+/* It is given back: nobody has begun it. `robbed`: since another node wants work, not because there
+ * is no room for it here. */
+void held_on_unrun (Node *node, guint64 number, gboolean robbed);
 /* `in_round`: its lender has heard of a round of saving. */
 void held_on_ack (Node *node, const NodeId *from, guint64 loan, gboolean in_round);
 void held_on_cancelled (Node *node, const NodeId *from, guint64 loan);

@@ -134,7 +134,7 @@ return_surplus (Node *node, const Loan *loan)
   NodeId lender = held != NULL && held->lender == LENDER_NODE ? held->node : NODE_ID_NONE;
 
   steal_on_robbed (node);
-  held_on_unrun (node, loan->held);
+  held_on_unrun (node, loan->held, TRUE);
   return lender;
 }
 
@@ -151,13 +151,14 @@ take_out (Node *node, Lending *lending, GPtrArray *loans)
           g_ptr_array_remove_index (loans, i);
           continue;
         }
-      loans_add (node,
-                 (LoanEntry){ .loan = loan->loan,
-                              .path = loan->path,
-                              .digest = loan->digest,
-                              .node = lending->thief,
-                              .job = poison_count_quiet (node, loan->path) > 0 ? loan_copy (loan)
-                                                                               : NULL });
+      loans_add (node, (LoanEntry){ .loan = loan->loan,
+                                    .path = loan->path,
+                                    .digest = loan->digest,
+                                    .node = lending->thief,
+                                    .job = poison_count_quiet (node, loan->path) > 0
+                                                   || verify_chooses (node, loan->path)
+                                               ? loan_copy (loan)
+                                               : NULL });
       i++;
     }
 }

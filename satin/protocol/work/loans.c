@@ -47,6 +47,7 @@ static void
 remove_entry (Node *node, LoanEntry *entry)
 {
   rerun_forget (node, entry);
+  verify_forget (node, entry);
   if (g_hash_table_lookup (node->loans.by_path, entry->path) == entry)
     g_hash_table_remove (node->loans.by_path, entry->path);
   g_tree_remove (node->loans.by_number, &entry->loan);
@@ -161,6 +162,23 @@ awaited_from (Node *node, const NodeId *from, guint64 loan)
 }
 
 void
+loans_accept (Node *node, LoanEntry *entry, const Arrival *arrival)
+{
+  const NodeId *from = &arrival->from;
+  guint64 loan = arrival->loan;
+
+  mirror_on_result (node, from, arrival->number);
+  loans_put (node, entry, &arrival->result);
+  if (arrival->in_transit && epoch_withholds (node, from, loan))
+    return;
+  if (!loans_is_root (loan)
+      && buddy_acknowledges (node, from, loan, g_bytes_get_size (arrival->result.value)))
+    return;
+  (void)member_send (node, from,
+                     &(Message){ .kind = MESSAGE_ACK, .number = loan, .flag = node->round.heard });
+}
+
+void
 loans_on_result (Node *node, const NodeId *from, const Message *m)
 {
   LoanEntry *entry = awaited_from (node, from, m->number);
@@ -172,18 +190,17 @@ loans_on_result (Node *node, const NodeId *from, const Message *m)
   if (wanted && stop_halts (node))
     return; /* its slot may have been scanned for the last time: the holder keeps it, and saves it
              */
-  mirror_on_result (node, from, m->version);
-  if (wanted)
-    loans_put (node, entry, &(Result){ m->value, m->shares, m->work_us, m->risk_us });
-  if (wanted && in_transit && epoch_withholds (node, from, m->number))
-    return;
-  if (wanted && !loans_is_root (m->number)
-      && buddy_acknowledges (node, from, m->number, g_bytes_get_size (m->value)))
-    return;
-  (void)member_send (node, from,
-                     &(Message){ .kind = wanted ? MESSAGE_ACK : MESSAGE_CANCELLED,
-                                 .number = m->number,
-                                 .flag = wanted && node->round.heard });
+  if (!wanted)
+    {
+      mirror_on_result (node, from, m->version);
+      (void)member_send (node, from, &(Message){ .kind = MESSAGE_CANCELLED, .number = m->number });
+      return;
+    }
+  Arrival arrival = {
+    *from, m->number, m->version, in_transit, { m->value, m->shares, m->work_us, m->risk_us }
+  };
+  if (!verify_takes (node, entry, &arrival))
+    loans_accept (node, entry, &arrival);
 }
 
 /* Unrun: it becomes ready where it stood as lent (else two nodes can pass a job to and fro for
@@ -257,6 +274,7 @@ loans_departed (Node *node, const Member *member)
       if (!loans_is_with (entry, &member->id))
         continue;
       poison_lost (node, member, entry);
+      verify_forget (node, entry);
       entry->waits_us = 0;
       if (!node->leave.begun) /* else whoever awaits it then counts what it costs */
         {

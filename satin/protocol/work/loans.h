@@ -27,6 +27,15 @@ typedef struct
   guint64 work_us, risk_us;
 } Result;
 
+/* A result as it came from the node that has it, which keeps it until it is acknowledged. */
+typedef struct
+{
+  NodeId from;
+  guint64 loan, number; /* of the slot, and of it among the results of `from` (mirror.h) */
+  gboolean in_transit;  /* it crosses a cut (epoch.h) */
+  Result result;
+} Arrival;
+
 /* Each kind may become LOAN_RERUNS, and comes back then. */
 typedef enum
 {
@@ -45,7 +54,8 @@ typedef struct
   NodeId node; /* LOAN_LENT, LOAN_ADOPTED: the holder; else none */
   guint64 since_us;
   WorkTold told;    /* what its holder says */
-  Loan *job;        /* owned (nullable): kept of jobs whose holders have died; see quarantine.h */
+  Loan *job;        /* owned (nullable): kept of jobs whose holders have died (quarantine.h), and of
+                       those whose results are computed twice (verify.h) */
   guint64 waits_us; /* … since when this one has waited for a place; 0: it does not */
 } LoanEntry;
 
@@ -65,6 +75,8 @@ LoanEntry *loans_find (Node *node, guint64 loan);
 /* The slot has its result / is ready again. */
 void loans_put (Node *node, LoanEntry *entry, const Result *result);
 void loans_back (Node *node, LoanEntry *entry);
+/* Puts it to use, and says so to the node that has it. */
+void loans_accept (Node *node, LoanEntry *entry, const Arrival *arrival);
 
 /* The engine does not await it any more. */
 void loans_aborted (Node *node, guint64 loan);

@@ -45,7 +45,8 @@ yield_ask (Node *node, const NodeId *holder, const MessageHold *hold)
     return;
   for (; held != NULL; held = held->next)
     {
-      if (held->lender == LENDER_NONE || held->lender == LENDER_VAIN || held->finished
+      if (held->lender == LENDER_NONE || held->lender == LENDER_VAIN
+          || held->lender == LENDER_REPEAT || held->finished
           || !digest_equal (&held->job->digest, &hold->digest)
           || (held->lender == LENDER_NODE && node_id_equal (&held->node, holder)))
         continue;

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A share of the results that other nodes return is computed a second time here, before it is put
+ * to use: a *repeat*. If both are the same the result is as if it had just come; until then its
+ * holder keeps it, so whatever happens meanwhile, happens to a result that is still on its way. If
+ * they differ, a machine computes wrong or the job's result depends on more than its arguments
+ * (law 1), and the driver ends the run. Which ones are chosen depends on their paths only. Parts of
+ * a repeat that other nodes take are not repeated by this node. Driver's thread. */
+#pragma once
+
+#include "held.h"
+#include "loans.h"
+
+typedef struct
+{
+  GPtrArray *repeats; /* of Repeat */
+} Verify;
+
+void verify_init (Node *node);
+void verify_done (Node *node);
+/* Is the result of the job there to be computed twice? Then its loan keeps a copy of the job. */
+gboolean verify_chooses (Node *node, const char *path);
+/* A result came. TRUE: it is repeated, and comes to loans_accept later. */
+gboolean verify_takes (Node *node, LoanEntry *entry, const Arrival *arrival);
+/* This repeat (LENDER_REPEAT) has its result; the caller drops it. */
+void verify_on_done (Node *node, const HeldJob *held);
+/* … was given back and dropped: `held` was its number; `robbed` as in held_on_unrun. Where there is
+ * no room, perhaps since all wait for this very result, it is used as it came. */
+void verify_on_unrun (Node *node, guint64 held, gboolean robbed);
+/* What came from that node (NULL: from all) is used now, as it came: the node leaves, or a round of
+ * saving begins, to which a result that came earlier belongs. */
+void verify_end (Node *node, const NodeId *from);
+/* The slot does not wait for this result any more. */
+void verify_forget (Node *node, const LoanEntry *entry);
+void verify_check (Node *node);

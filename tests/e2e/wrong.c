@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A tree whose leaves take some milliseconds and return squares, and a machine that computes wrong:
+ * the process that makes the file WRONG_CLAIM adds 1 to each. wrong DEPTH MS */
+#include <satin.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Asked once in each process; atomic. 0: not yet, 1: no, 2: yes. */
+static int is_wrong;
+
+static gboolean
+computes_wrong (void)
+{
+  const char *claim = getenv ("WRONG_CLAIM");
+
+  if (claim == NULL)
+    return FALSE;
+  if (__atomic_load_n (&is_wrong, __ATOMIC_ACQUIRE) == 0)
+    {
+      int fd = open (claim, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600), unknown = 0;
+      (void)__atomic_compare_exchange_n (&is_wrong, &unknown, fd >= 0 ? 2 : 1, FALSE,
+                                         __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+      if (fd >= 0)
+        close (fd);
+    }
+  return __atomic_load_n (&is_wrong, __ATOMIC_ACQUIRE) == 2;
+}
+
+SATIN_JOB (squares, int64_t, (int32_t, depth), (int32_t, ms), (int64_t, number))
+{
+  int64_t left, right;
+
+  if (depth == 0)
+    {
+      g_usleep ((gulong)ms * 1000);
+      return number * number + computes_wrong ();
+    }
+  satin_spawn (squares, &left, depth - 1, ms, 2 * number);
+  satin_spawn (squares, &right, depth - 1, ms, 2 * number + 1);
+  satin_sync ();
+  return left + right;
+}
+
+static int
+wrong_main (SatinRun *run, int argc, char **argv)
+{
+  int64_t sum;
+
+  if (argc != 3)
+    return 2;
+  if (!satin_root (run, squares, &sum, atoi (argv[1]), atoi (argv[2]), 0))
+    return 1;
+  printf ("%lld\n", (long long)sum);
+  return 0;
+}
+
+SATIN_APP ("wrong", "DEPTH MS", wrong_main)

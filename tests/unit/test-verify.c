@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Results of other nodes are computed twice (verify.h). n0 lends /3 to n1, and repeats it. */
+#include "node-world.h"
+
+#include "satin/protocol/core.h"
+
+#define PATH "/3"
+
+static World *
+world_of (guint n)
+{
+  World *world = world_new (0, FALSE);
+
+  world->verify = 1;
+  for (guint i = 0; i < n; i++)
+    add_peer (world, FALSE);
+  pass (world, 10);
+  start (world);
+  (void)offer (world, 0, PATH);
+  hunger (world, 1);
+  forget_log (world);
+  return world;
+}
+
+static void
+finish_with (World *world, guint who, const char *value)
+{
+  g_autoptr (GBytes) bytes = g_bytes_new (value, strlen (value));
+  guint64 held = held_of (world, who, PATH);
+
+  g_hash_table_remove (world->peer[who].running, &held);
+  tell (world, who, &(NodeEvent){ .kind = NODE_EVENT_DONE, .held = held, .bytes = bytes });
+}
+
+static guint
+repeats_of (World *world, guint who)
+{
+  return world->peer[who].node->verify.repeats->len;
+}
+
+/* Until both are there the result is on its way: no slot has it, and its holder keeps it. */
+static void
+test_a_result_counts_when_it_is_there_twice (void)
+{
+  g_autoptr (World) world = world_of (2);
+
+  finish_with (world, 1, "42");
+  g_assert_cmpuint (repeats_of (world, 0), ==, 1);
+  g_assert_false (said (world, 0, "PUT 1"));
+  g_assert_cmpuint (stats_of (world, 1).held, ==, 1);
+  finish_with (world, 0, "42");
+  g_assert_true (said (world, 0, "PUT 1"));
+  g_assert_cmpuint (repeats_of (world, 0), ==, 0);
+  g_assert_cmpuint (stats_of (world, 0).verified, ==, 1);
+  g_assert_cmpuint (stats_of (world, 1).held, ==, 0);
+}
+
+static NodeId author;
+static char *values;
+
+static void
+note_difference (World *world G_GNUC_UNUSED, guint who G_GNUC_UNUSED, const NodeEffect *effect)
+{
+  if (effect->kind != NODE_EFFECT_DIFFERS)
+    return;
+  author = effect->node;
+  values = g_strdup_printf ("%s: %.2s, %.2s", effect->job->path,
+                            (const char *)g_bytes_get_data (effect->parts->pdata[0], NULL),
+                            (const char *)g_bytes_get_data (effect->parts->pdata[1], NULL));
+}
+
+static void
+test_two_results_differ (void)
+{
+  g_autoptr (World) world = world_of (2);
+
+  world->watch = note_difference;
+  finish_with (world, 1, "42");
+  finish_with (world, 0, "43");
+  g_assert_cmpstr (values, ==, "/3: 42, 43");
+  g_assert_true (node_id_equal (&author, &world->peer[1].node->self));
+  g_assert_false (said (world, 0, "PUT 1"));
+  g_assert_cmpuint (stats_of (world, 0).verified, ==, 0);
+  g_free (values);
+}
+
+/* It is as if it died with the result. */
+static void
+test_the_holder_dies (void)
+{
+  g_autoptr (World) world = world_of (2);
+
+  finish_with (world, 1, "42");
+  die (world, 1);
+  pass (world, 2 * G_USEC_PER_SEC);
+  g_assert_cmpuint (repeats_of (world, 0), ==, 0);
+  g_assert_true (said (world, 0, "BACK 1"));
+  g_assert_false (said (world, 0, "PUT 1"));
+}
+
+/* A leave does not wait for as long as a job takes. */
+static void
+test_the_holder_leaves (void)
+{
+  g_autoptr (World) world = world_of (3);
+
+  finish_with (world, 1, "42");
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_LEAVE });
+  g_assert_cmpuint (repeats_of (world, 0), ==, 0);
+  g_assert_true (said (world, 0, "PUT 1"));
+  g_assert_cmpuint (stats_of (world, 0).verified, ==, 0);
+}
+
+/* Nobody wants the result any more. */
+static void
+test_the_slot_is_aborted (void)
+{
+  g_autoptr (World) world = world_of (2);
+
+  finish_with (world, 1, "42");
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_ABORTED, .loan = 1 });
+  g_assert_cmpuint (repeats_of (world, 0), ==, 0);
+  g_assert_cmpuint (stats_of (world, 1).held, ==, 0);
+}
+
+/* A thief takes nothing that is repeated; where there is no room for the repeat, the result is used
+ * as it came: all may wait for it. */
+static void
+test_a_repeat_comes_back (void)
+{
+  g_autoptr (World) world = world_of (3);
+  Node *node = world->peer[0].node;
+
+  finish_with (world, 1, "42");
+  has_not_begun (world, 0, PATH);
+  hunger (world, 2);
+  g_assert_cmpuint (repeats_of (world, 0), ==, 1);
+  g_assert_false (said (world, 0, "PUT 1"));
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_UNRUN, .held = held_at (node, PATH)->held });
+  g_assert_cmpuint (repeats_of (world, 0), ==, 0);
+  g_assert_true (said (world, 0, "PUT 1"));
+}
+
+/* What is lent out of a repeat is not repeated by the same node. */
+static void
+test_parts_of_a_repeat (void)
+{
+  g_autoptr (World) world = world_of (3);
+  Node *node = world->peer[0].node;
+
+  g_assert_true (verify_chooses (node, PATH "/0"));
+  finish_with (world, 1, "42");
+  g_assert_false (verify_chooses (node, PATH "/0"));
+  g_assert_true (verify_chooses (node, "/4"));
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/verify/a-result-counts-when-it-is-there-twice",
+                   test_a_result_counts_when_it_is_there_twice);
+  g_test_add_func ("/verify/two-results-differ", test_two_results_differ);
+  g_test_add_func ("/verify/the-holder-dies", test_the_holder_dies);
+  g_test_add_func ("/verify/the-holder-leaves", test_the_holder_leaves);
+  g_test_add_func ("/verify/the-slot-is-aborted", test_the_slot_is_aborted);
+  g_test_add_func ("/verify/a-repeat-comes-back", test_a_repeat_comes_back);
+  g_test_add_func ("/verify/parts-of-a-repeat", test_parts_of_a_repeat);
+  return g_test_run ();
+}
