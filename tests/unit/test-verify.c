@@ -7,19 +7,27 @@
 #define PATH "/3"
 
 static World *
-world_of (guint n)
+world_that (guint n, gboolean saves)
 {
-  World *world = world_new (0, FALSE);
+  World *world = world_new (0, saves);
 
   world->verify = 1;
   for (guint i = 0; i < n; i++)
     add_peer (world, FALSE);
-  pass (world, 10);
+  if (saves)
+    tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
+  pass (world, saves ? G_USEC_PER_SEC / 2 : 10);
   start (world);
   (void)offer (world, 0, PATH);
   hunger (world, 1);
   forget_log (world);
   return world;
+}
+
+static World *
+world_of (guint n)
+{
+  return world_that (n, FALSE);
 }
 
 static void
@@ -111,6 +119,24 @@ test_the_holder_leaves (void)
   g_assert_cmpuint (stats_of (world, 0).verified, ==, 0);
 }
 
+/* What came before a round of saving belongs to it, and what comes in its course does not wait. */
+static void
+test_a_round_begins (void)
+{
+  g_autoptr (World) world = world_that (2, TRUE);
+
+  finish_with (world, 1, "42");
+  g_assert_cmpuint (repeats_of (world, 0), ==, 1);
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_SAVE });
+  g_assert_true (world->peer[0].node->round.heard);
+  g_assert_cmpuint (repeats_of (world, 0), ==, 0);
+  g_assert_true (said (world, 0, "PUT 1"));
+  (void)offer (world, 0, "/4");
+  hunger (world, 1);
+  finish (world, 1, "/4");
+  g_assert_true (said (world, 0, "PUT 2"));
+}
+
 /* Nobody wants the result any more. */
 static void
 test_the_slot_is_aborted (void)
@@ -163,6 +189,7 @@ main (int argc, char **argv)
   g_test_add_func ("/verify/two-results-differ", test_two_results_differ);
   g_test_add_func ("/verify/the-holder-dies", test_the_holder_dies);
   g_test_add_func ("/verify/the-holder-leaves", test_the_holder_leaves);
+  g_test_add_func ("/verify/a-round-begins", test_a_round_begins);
   g_test_add_func ("/verify/the-slot-is-aborted", test_the_slot_is_aborted);
   g_test_add_func ("/verify/a-repeat-comes-back", test_a_repeat_comes_back);
   g_test_add_func ("/verify/parts-of-a-repeat", test_parts_of_a_repeat);
