@@ -12,7 +12,7 @@
 
 typedef struct
 {
-  char *job, *node, *value;
+  char *job, *node, *value, *args; /* args (nullable) */
   gint64 saved;
 } TreeRow;
 
@@ -24,6 +24,7 @@ tree_row_free (gpointer data)
   g_free (row->job);
   g_free (row->node);
   g_free (row->value);
+  g_free (row->args);
   g_free (row);
 }
 
@@ -47,6 +48,7 @@ tree_row (guint level, gpointer data)
   row->job = g_strdup (result->job);
   row->node = g_strdup (result->node);
   row->value = readable_short (result->type, result->value);
+  row->args = result->args != NULL ? readable_json (result->args, result->args_size) : NULL;
   row->saved = result->saved;
   return row;
 }
@@ -103,8 +105,10 @@ print_job (const Tree *tree, const char *path, guint level)
     {
       g_autofree char *time = command_inspect_time (row->saved);
       g_autofree char *value = command_inspect_short (row->value);
+      g_autofree char *args = command_inspect_short (row->args != NULL ? row->args : "");
 
-      g_print ("%s  %-12s  %s = %s\n", time, row->node, row->job, value);
+      g_print ("%s  %-12s  %s%s%s = %s\n", time, row->node, row->job, args[0] != '\0' ? " " : "",
+               args, value);
       return;
     }
   missing = tree_missing (tree);
