@@ -18,6 +18,7 @@ overhead_commands=(
   "uts T3L|uts T3L|nodes 111345631 depth 17844 leaves 89076904"
   "nqueens 16|nqueens 16|14772512"
   "integrate 1e-12|integrate --epsilon 1e-12|="
+  "life bar|life $apps/life/bar.rle 1000|generation 1000 population 712868"
 )
 case $SIZE in
   full) ;;
@@ -30,6 +31,7 @@ case $SIZE in
       "uts T3L|uts T3L|nodes 111345631 depth 17844 leaves 89076904"
       "nqueens 17|nqueens 17|95815104"
       "integrate 1e-13|integrate --epsilon 1e-13|="
+      "life bar|life $apps/life/bar.rle 2000|="
       "qap random14|qap $apps/qap/random14.dat|cost 430330"
     )
     # Paper 000's instance, if SATIN_DATA has it.

@@ -167,6 +167,8 @@ run_case (const Case *what, int32_t seed)
                   " us, of it %" G_GUINT64_FORMAT " at risk",
                   n_scans, g_hash_table_size (rows), sum_us, stats.work_us, stats.risk_us);
   g_assert_cmpuint (sum_us, <=, stats.work_us);
+  if (n_scans >= 10)
+    g_assert_cmpuint (stats.scan_us, >, 0);
   g_assert_cmpfloat ((double)(stats.work_us - sum_us), <=, what->within * (double)stats.work_us);
   if (done_us > 0)
     g_assert_cmpuint (stats.risk_us, ==, 0);

@@ -33,6 +33,23 @@ a_run (const char *name)
                       .tcp = TRUE };
 }
 
+/* A file that lacks something is refused with a sentence, and nothing is taken from it. */
+static void
+test_a_run_without_a_program (void)
+{
+  g_auto (FolderRun) run = a_run (NULL), back = { 0 };
+  g_autoptr (GError) error = NULL;
+  g_autofree char *path = folder_create (&run, NULL);
+  g_autoptr (GBytes) text = g_bytes_new_static ("[run]\nid=1\nname=x\n", 18);
+
+  g_assert_true (folder_write (path, FOLDER_RUN_FILE, text, NULL));
+  g_assert_false (folder_read (path, &back, &error));
+  g_assert_error (error, FOLDER_ERROR, FOLDER_ERROR_FAILED);
+  g_assert_nonnull (strstr (error->message, "does not describe a run"));
+  g_assert_null (back.name);
+  g_assert_true (folder_remove (path, NULL));
+}
+
 static void
 test_round_trip (void)
 {
@@ -421,6 +438,7 @@ main (int argc, char **argv)
   state = g_dir_make_tmp ("satin-folder-test-with-a-long-name-XXXXXX", NULL);
   g_setenv ("XDG_STATE_HOME", state, TRUE);
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/folder/a-run-without-a-program", test_a_run_without_a_program);
   g_test_add_func ("/folder/what-was-written-comes-back", test_round_trip);
   g_test_add_func ("/folder/drafts-of-records", test_drafts);
   g_test_add_func ("/folder/the-first-end-stays", test_end);
