@@ -50,7 +50,7 @@ forget_slot (Stack *stack, SatinSlot_ *slot)
       switch (SLOT_KIND (state))
         {
         case SLOT_READY:
-          if (slot < stack->split_own)
+          if (slot < stack->own.split)
             return FALSE; /* claimed a moment ago; its thief is about to say so */
           slot_set_state (slot, SLOT_DROPPED);
           return TRUE;
@@ -96,9 +96,9 @@ forget (Stack *stack, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *top)
 gboolean
 abort_is_due (Stack *stack)
 {
-  if (stack->leaving)
+  if (stack->own.leaving)
     return FALSE;
-  for (SatinSlot_ *slot = stack->mark; slot != NULL; slot = slot_origin (slot)->mark->outer)
+  for (SatinSlot_ *slot = stack->own.mark; slot != NULL; slot = slot_origin (slot)->mark->outer)
     if (origin_is_aborted (slot_origin (slot)))
       return TRUE;
   return FALSE;
@@ -109,16 +109,16 @@ static void leave (Stack *stack, SatinSlot_ *self, SatinSlot_ *top) G_GNUC_NORET
 static void
 leave (Stack *stack, SatinSlot_ *self, SatinSlot_ *top)
 {
-  SatinSlot_ *first = stack->mark + 2;
-  Mark *mark = slot_origin (stack->mark)->mark;
+  SatinSlot_ *first = stack->own.mark + 2;
+  Mark *mark = slot_origin (stack->own.mark)->mark;
 
-  stack->leaving = TRUE;
+  stack->own.leaving = TRUE;
   forget (stack, self, first, top);
-  stack->leaving = FALSE;
+  stack->own.leaving = FALSE;
   stack_release (stack, first, self, top);
-  g_ptr_array_set_size (stack->fresh, (gint)mark->fresh);
+  g_ptr_array_set_size (stack->own.fresh, (gint)mark->fresh);
   stack->open.fresh = mark->fresh;
-  stack->arena_top = mark->arena;
+  stack->own.arena_top = mark->arena;
   longjmp (mark->jump, 1);
 }
 
@@ -143,7 +143,7 @@ abort_held (Engine *engine, Held *held)
   for (guint i = 0; i < engine->n_stacks; i++)
     {
       stack_ask (engine->stacks[i], STACK_FLAG_ABORT);
-      pthread_cond_signal (&engine->stacks[i]->cond);
+      pthread_cond_signal (&engine->stacks[i]->seat.cond);
     }
 }
 

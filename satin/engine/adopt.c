@@ -11,26 +11,26 @@
 #include "abort.h"
 #include "keep.h"
 
-/* away_lock held. */
+/* pending.lock held. */
 static void
 add_away (Engine *engine, Away *away)
 {
-  g_hash_table_insert (engine->away, &away->number, away);
-  g_hash_table_insert (engine->away_slots, away->slot, away);
+  g_hash_table_insert (engine->pending.by_number, &away->number, away);
+  g_hash_table_insert (engine->pending.by_slot, away->slot, away);
   if (away->fetched)
-    __atomic_fetch_add (&engine->n_fetches, 1, __ATOMIC_RELAXED); /* a limit, roughly */
+    __atomic_fetch_add (&engine->pending.n_fetches, 1, __ATOMIC_RELAXED); /* a limit, roughly */
 }
 
-/* away_lock held. */
+/* pending.lock held. */
 static Away *
 take_away (Engine *engine, Away *away)
 {
   if (away == NULL)
     return NULL;
-  g_hash_table_remove (engine->away_slots, away->slot);
-  g_hash_table_steal (engine->away, &away->number);
+  g_hash_table_remove (engine->pending.by_slot, away->slot);
+  g_hash_table_steal (engine->pending.by_number, &away->number);
   if (away->fetched)
-    __atomic_fetch_sub (&engine->n_fetches, 1, __ATOMIC_RELAXED); /* a limit, roughly */
+    __atomic_fetch_sub (&engine->pending.n_fetches, 1, __ATOMIC_RELAXED); /* a limit, roughly */
   return away;
 }
 
@@ -38,11 +38,12 @@ guint64
 adopt_new_loan (Engine *engine, const Away *away, const EngineEvent *adopt)
 {
   Away *copy = g_memdup2 (away, sizeof *away);
-  guint64 number = __atomic_add_fetch (&engine->last_loan, 1, __ATOMIC_RELAXED); /* only unique */
+  guint64 number
+      = __atomic_add_fetch (&engine->pending.last, 1, __ATOMIC_RELAXED); /* only unique */
   gboolean waits;
 
   copy->number = number;
-  pthread_mutex_lock (&engine->away_lock);
+  pthread_mutex_lock (&engine->pending.lock);
   waits = abort_change_state (away->slot, SLOT_LENT);
   if (waits)
     add_away (engine, copy);
@@ -54,7 +55,7 @@ adopt_new_loan (Engine *engine, const Away *away, const EngineEvent *adopt)
       mailbox_raise_quietly (engine, &event); /* under the lock: before it can be told that it is
                                                  over */
     }
-  pthread_mutex_unlock (&engine->away_lock);
+  pthread_mutex_unlock (&engine->pending.lock);
   if (waits)
     return number;
   away_free (copy);
@@ -67,18 +68,18 @@ adopt_take_away (Engine *engine, guint64 loan)
 {
   Away *away;
 
-  pthread_mutex_lock (&engine->away_lock);
-  away = take_away (engine, g_hash_table_lookup (engine->away, &loan));
-  pthread_mutex_unlock (&engine->away_lock);
+  pthread_mutex_lock (&engine->pending.lock);
+  away = take_away (engine, g_hash_table_lookup (engine->pending.by_number, &loan));
+  pthread_mutex_unlock (&engine->pending.lock);
   return away;
 }
 
 void
 adopt_put_away (Engine *engine, Away *away)
 {
-  pthread_mutex_lock (&engine->away_lock);
+  pthread_mutex_lock (&engine->pending.lock);
   add_away (engine, away);
-  pthread_mutex_unlock (&engine->away_lock);
+  pthread_mutex_unlock (&engine->pending.lock);
 }
 
 gboolean
@@ -87,14 +88,14 @@ adopt_forget_away (Engine *engine, SatinSlot_ *slot)
   EngineEvent event = { .kind = ENGINE_ABORTED };
   Away *away;
 
-  pthread_mutex_lock (&engine->away_lock);
-  away = take_away (engine, g_hash_table_lookup (engine->away_slots, slot));
+  pthread_mutex_lock (&engine->pending.lock);
+  away = take_away (engine, g_hash_table_lookup (engine->pending.by_slot, slot));
   if (away != NULL)
     {
       event.loan = away->number;
       mailbox_raise (engine, &event);
     }
-  pthread_mutex_unlock (&engine->away_lock);
+  pthread_mutex_unlock (&engine->pending.lock);
   g_clear_pointer (&away, away_free);
   return event.loan != 0;
 }
@@ -111,17 +112,17 @@ away_free (gpointer data)
 gboolean
 adopt_nothing_known (Engine *engine)
 {
-  return __atomic_load_n (&engine->n_known, __ATOMIC_ACQUIRE) == 0; /* pairs with engine_known */
+  return __atomic_load_n (&engine->known.n, __ATOMIC_ACQUIRE) == 0; /* pairs with engine_known */
 }
 
-/* The node of a traced slot; known_lock held. */
+/* The node of a traced slot; known.lock held. */
 static KnownNode *
 find_node (Engine *engine, const Trace *trace)
 {
-  KnownNode *node = known_lookup (engine->known, trace->held->loan->path);
+  KnownNode *node = known_lookup (engine->known.trie, trace->held->loan->path);
 
   for (guint i = 0; i < trace->n && node != NULL; i++)
-    node = known_child (engine->known, node, trace->numbers[i]);
+    node = known_child (engine->known.trie, node, trace->numbers[i]);
   return node;
 }
 
@@ -134,12 +135,12 @@ adopt_at (Engine *engine, Away away, KnownNode *node, const Digest *digest, gboo
   EngineEvent event = { .kind = ENGINE_ADOPT, .digest = *digest };
   gboolean held;
 
-  pthread_mutex_lock (&engine->known_lock);
-  held = known_best (engine->known, node, digest, &event.holder, finished);
+  pthread_mutex_lock (&engine->known.lock);
+  held = known_best (engine->known.trie, node, digest, &event.holder, finished);
   if (held)
-    event.path = known_path (engine->known, node);
-  known_release (engine->known, node);
-  pthread_mutex_unlock (&engine->known_lock);
+    event.path = known_path (engine->known.trie, node);
+  known_release (engine->known.trie, node);
+  pthread_mutex_unlock (&engine->known.lock);
   if (!held)
     return FALSE;
   away.path = g_strdup (event.path);
@@ -166,9 +167,9 @@ adopt_kept (Stack *stack, SatinSlot_ *slot, const Trace *job, const Digest *dige
   KnownNode *node;
   gboolean adopted, finished;
 
-  pthread_mutex_lock (&engine->known_lock);
+  pthread_mutex_lock (&engine->known.lock);
   node = known_keep (find_node (engine, job));
-  pthread_mutex_unlock (&engine->known_lock);
+  pthread_mutex_unlock (&engine->known.lock);
   adopted = adopt_at (engine, away, node, digest, &finished);
   mailbox_tell (engine);
   return adopted;
@@ -184,12 +185,12 @@ adopt_claimed (Engine *engine, Stack *stack, SatinSlot_ *slot)
   if (adopt_nothing_known (engine))
     return FALSE;
   trace_init (&trace, stack, slot);
-  pthread_mutex_lock (&engine->known_lock);
+  pthread_mutex_lock (&engine->known.lock);
   node = find_node (engine, &trace);
   held = known_is_held (node);
   if (held)
     known_keep (node);
-  pthread_mutex_unlock (&engine->known_lock);
+  pthread_mutex_unlock (&engine->known.lock);
   trace_clear (&trace);
   held = held && adopt_slot (engine, stack, slot, node, &finished);
   if (held)
@@ -203,12 +204,12 @@ child_node (Engine *engine, KnownNode *parent, guint32 number, gboolean *held)
 {
   KnownNode *node;
 
-  pthread_mutex_lock (&engine->known_lock);
-  node = known_child (engine->known, parent, number);
+  pthread_mutex_lock (&engine->known.lock);
+  node = known_child (engine->known.trie, parent, number);
   *held = known_is_held (node);
   if (*held)
     known_keep (node);
-  pthread_mutex_unlock (&engine->known_lock);
+  pthread_mutex_unlock (&engine->known.lock);
   return node;
 }
 
@@ -253,14 +254,14 @@ collect_untold (KnownNode *node, guint32 number, void *data)
 void
 adopt_cover (Engine *engine, const char *path)
 {
-  Untold untold = { .known = engine->known };
+  Untold untold = { .known = engine->known.trie };
 
   if (adopt_nothing_known (engine))
     return;
   untold.paths = g_ptr_array_new ();
-  pthread_mutex_lock (&engine->known_lock);
-  collect_untold (known_lookup (engine->known, path), 0, &untold);
-  pthread_mutex_unlock (&engine->known_lock);
+  pthread_mutex_lock (&engine->known.lock);
+  collect_untold (known_lookup (engine->known.trie, path), 0, &untold);
+  pthread_mutex_unlock (&engine->known.lock);
   raise_covered (engine, untold.paths);
 }
 
@@ -282,11 +283,11 @@ collect_phase (KnownNode *node, guint32 number, void *data)
 void
 adopt_cover_phases (Engine *engine, const Trace *trace, guint32 children)
 {
-  Phases phases = { children, { engine->known, g_ptr_array_new () } };
+  Phases phases = { children, { engine->known.trie, g_ptr_array_new () } };
 
-  pthread_mutex_lock (&engine->known_lock);
-  known_each_child (engine->known, find_node (engine, trace), collect_phase, &phases);
-  pthread_mutex_unlock (&engine->known_lock);
+  pthread_mutex_lock (&engine->known.lock);
+  known_each_child (engine->known.trie, find_node (engine, trace), collect_phase, &phases);
+  pthread_mutex_unlock (&engine->known.lock);
   raise_covered (engine, phases.untold.paths);
 }
 
@@ -296,25 +297,26 @@ static void
 cover_watched (Engine *engine, Stack *stack, const Watch *watch)
 {
   guint32 parent = slot_parent (watch->self);
-  Untold untold = { engine->known, g_ptr_array_new () };
+  Untold untold = { engine->known.trie, g_ptr_array_new () };
 
-  pthread_mutex_lock (&engine->known_lock);
+  pthread_mutex_lock (&engine->known.lock);
   if ((parent & PARENT_ORIGIN) && slot_origin (slot_at (stack, parent))->held != NULL)
-    known_each_child (engine->known, watch->node, collect_untold, &untold);
+    known_each_child (engine->known.trie, watch->node, collect_untold, &untold);
   else
     collect_untold (watch->node, 0, &untold);
-  pthread_mutex_unlock (&engine->known_lock);
+  pthread_mutex_unlock (&engine->known.lock);
   raise_covered (engine, untold.paths);
 }
 
 static Watch *
 watch_top (Stack *stack)
 {
-  return stack->watch->len == 0 ? NULL
-                                : &g_array_index (stack->watch, Watch, stack->watch->len - 1);
+  return stack->own.watch->len == 0
+             ? NULL
+             : &g_array_index (stack->own.watch, Watch, stack->own.watch->len - 1);
 }
 
-/* known_lock held. Its node is kept. */
+/* known.lock held. Its node is kept. */
 static void
 watch_set (Watch *watch, SatinSlot_ *self, KnownNode *node)
 {
@@ -327,17 +329,17 @@ watch_pop (Stack *stack)
 {
   Engine *engine = stack->engine;
 
-  pthread_mutex_lock (&engine->known_lock);
-  known_release (engine->known, watch_top (stack)->node);
-  pthread_mutex_unlock (&engine->known_lock);
-  g_array_set_size (stack->watch, stack->watch->len - 1);
+  pthread_mutex_lock (&engine->known.lock);
+  known_release (engine->known.trie, watch_top (stack)->node);
+  pthread_mutex_unlock (&engine->known.lock);
+  g_array_set_size (stack->own.watch, stack->own.watch->len - 1);
 }
 
-/* known_lock held. */
+/* known.lock held. */
 static void
 watch_push (Stack *stack, SatinSlot_ *self, KnownNode *node)
 {
-  g_array_set_size (stack->watch, stack->watch->len + 1);
+  g_array_set_size (stack->own.watch, stack->own.watch->len + 1);
   watch_set (watch_top (stack), self, node);
 }
 
@@ -368,19 +370,19 @@ set_limit (Stack *stack, SatinSlot_ *self)
   Watch *top = watch_top (stack);
   SatinSlot_ *first;
 
-  stack->limit = stack->slots;
+  stack->own.limit = stack->memory.slots;
   if (top != NULL && !top->below)
-    top = stack->watch->len > 1 ? top - 1 : NULL;
+    top = stack->own.watch->len > 1 ? top - 1 : NULL;
   if (top == NULL || self == NULL)
     return;
   if (top->self == self)
     {
-      stack->limit = STACK_ALL;
+      stack->own.limit = STACK_ALL;
       return;
     }
   first = (slot_parent (top->self) & PARENT_ORIGIN) ? top->self + 1
                                                     : slot_family_end (top->self, self + 1);
-  stack->limit = slot_family_end (first, self + 1);
+  stack->own.limit = slot_family_end (first, self + 1);
 }
 
 void
@@ -424,11 +426,11 @@ watch_begin (Stack *stack, SatinSlot_ *job)
   if (adopt_nothing_known (stack->engine) || (below != NULL && watch_node (stack, below) == NULL))
     return;
   trace_init (&trace, stack, job);
-  pthread_mutex_lock (&stack->engine->known_lock);
+  pthread_mutex_lock (&stack->engine->known.lock);
   node = find_node (stack->engine, &trace);
   if (node != NULL)
     watch_push (stack, job, node);
-  pthread_mutex_unlock (&stack->engine->known_lock);
+  pthread_mutex_unlock (&stack->engine->known.lock);
   trace_clear (&trace);
   if (node == NULL)
     return;
@@ -441,12 +443,12 @@ watch_child (Stack *stack, SatinSlot_ *child, guint32 number)
 {
   KnownNode *node;
 
-  pthread_mutex_lock (&stack->engine->known_lock);
-  node = known_child (stack->engine->known, watch_top (stack)->node, number);
+  pthread_mutex_lock (&stack->engine->known.lock);
+  node = known_child (stack->engine->known.trie, watch_top (stack)->node, number);
   if (node != NULL)
     watch_push (stack, child, node);
-  pthread_mutex_unlock (&stack->engine->known_lock);
-  stack->limit = node != NULL && watch_top (stack)->below ? STACK_ALL : child + 1;
+  pthread_mutex_unlock (&stack->engine->known.lock);
+  stack->own.limit = node != NULL && watch_top (stack)->below ? STACK_ALL : child + 1;
   stack_set_guard (stack);
 }
 
@@ -488,12 +490,12 @@ tell_late (Late *late, KnownNode *node)
   Stack *stack = late->stack;
   Engine *engine = stack->engine;
 
-  if (stack->leaving && late->first > stack->mark)
+  if (stack->own.leaving && late->first > stack->own.mark)
     return;
-  late->untold = (Untold){ engine->known, g_ptr_array_new () };
-  pthread_mutex_lock (&engine->known_lock);
-  known_each_child (engine->known, node, look_at_late, late);
-  pthread_mutex_unlock (&engine->known_lock);
+  late->untold = (Untold){ engine->known.trie, g_ptr_array_new () };
+  pthread_mutex_lock (&engine->known.lock);
+  known_each_child (engine->known.trie, node, look_at_late, late);
+  pthread_mutex_unlock (&engine->known.lock);
   raise_covered (engine, g_steal_pointer (&late->untold.paths));
 }
 
@@ -508,15 +510,15 @@ news_node (Stack *stack, SatinSlot_ *self, KnownNode *under)
   if (slot_parent (self) & PARENT_ORIGIN)
     {
       trace_init (&trace, stack, self);
-      pthread_mutex_lock (&engine->known_lock);
+      pthread_mutex_lock (&engine->known.lock);
       node = known_keep (find_node (engine, &trace));
-      pthread_mutex_unlock (&engine->known_lock);
+      pthread_mutex_unlock (&engine->known.lock);
       trace_clear (&trace);
       return node;
     }
-  pthread_mutex_lock (&engine->known_lock);
-  node = known_keep (known_child (engine->known, under, slot_number (stack, self)));
-  pthread_mutex_unlock (&engine->known_lock);
+  pthread_mutex_lock (&engine->known.lock);
+  node = known_keep (known_child (engine->known.trie, under, slot_number (stack, self)));
+  pthread_mutex_unlock (&engine->known.lock);
   return node;
 }
 
@@ -526,17 +528,17 @@ static KnownNode *
 watch_renew (Stack *stack, guint i, SatinSlot_ *self, KnownNode *node)
 {
   Engine *engine = stack->engine;
-  Watch *watch = i < stack->watch->len ? &g_array_index (stack->watch, Watch, i) : NULL;
+  Watch *watch = i < stack->own.watch->len ? &g_array_index (stack->own.watch, Watch, i) : NULL;
   KnownNode *before = watch != NULL ? watch->node : NULL;
 
-  pthread_mutex_lock (&engine->known_lock);
+  pthread_mutex_lock (&engine->known.lock);
   if (watch != NULL)
     watch_set (watch, self, node != NULL ? node : before);
   else if (node != NULL)
     watch_push (stack, self, node);
-  known_release (engine->known, before);
-  known_release (engine->known, node);
-  pthread_mutex_unlock (&engine->known_lock);
+  known_release (engine->known.trie, before);
+  known_release (engine->known.trie, node);
+  pthread_mutex_unlock (&engine->known.lock);
   return node != NULL ? node : before;
 }
 
@@ -545,7 +547,7 @@ watch_news (Stack *stack, SatinSlot_ *self, SatinSlot_ *top)
 {
   g_autoptr (GPtrArray) spine = trace_spine (stack, self);
   KnownNode *node = NULL;
-  SatinSlot_ *base = stack->slots;
+  SatinSlot_ *base = stack->memory.slots;
 
   watch_settle (stack, self);
   for (guint i = 0; i < spine->len; i++)

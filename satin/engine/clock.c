@@ -15,7 +15,7 @@
 static guint64
 read_clock (const Stack *stack, guint64 now_us)
 {
-  guint64 clock = __atomic_load_n (&stack->clock, __ATOMIC_RELAXED);
+  guint64 clock = __atomic_load_n (&stack->shared.clock, __ATOMIC_RELAXED);
   guint64 work_us = (guint64)((gint64)clock >> 1);
 
   return (clock & 1) ? work_us + now_us : work_us;
@@ -24,22 +24,22 @@ read_clock (const Stack *stack, guint64 now_us)
 void
 clock_start (Stack *stack)
 {
-  guint64 work_us = stack->clock >> 1;
+  guint64 work_us = stack->shared.clock >> 1;
 
-  g_assert ((stack->clock & 1) == 0);
-  __atomic_store_n (&stack->clock, (work_us - clock_us ()) << 1 | 1, __ATOMIC_RELAXED);
+  g_assert ((stack->shared.clock & 1) == 0);
+  __atomic_store_n (&stack->shared.clock, (work_us - clock_us ()) << 1 | 1, __ATOMIC_RELAXED);
 }
 
 void
 clock_stop (Stack *stack)
 {
-  __atomic_store_n (&stack->clock, read_clock (stack, clock_us ()) << 1, __ATOMIC_RELAXED);
+  __atomic_store_n (&stack->shared.clock, read_clock (stack, clock_us ()) << 1, __ATOMIC_RELAXED);
 }
 
 gboolean
 clock_runs (const Stack *stack)
 {
-  return __atomic_load_n (&stack->clock, __ATOMIC_RELAXED) & 1;
+  return __atomic_load_n (&stack->shared.clock, __ATOMIC_RELAXED) & 1;
 }
 
 guint64
@@ -52,13 +52,13 @@ clock_work_us (const Stack *stack)
 static guint64
 own_us (const Stack *stack)
 {
-  return clock_work_us (stack) - __atomic_load_n (&stack->moved_us, __ATOMIC_RELAXED);
+  return clock_work_us (stack) - __atomic_load_n (&stack->shared.moved_us, __ATOMIC_RELAXED);
 }
 
 guint64
 clock_risk_us (const Stack *stack)
 {
-  gint64 balance_us = __atomic_load_n (&stack->balance_us, __ATOMIC_RELAXED);
+  gint64 balance_us = __atomic_load_n (&stack->shared.balance_us, __ATOMIC_RELAXED);
 
   return (guint64)MAX ((gint64)own_us (stack) + balance_us, 0);
 }
@@ -66,19 +66,19 @@ clock_risk_us (const Stack *stack)
 static void
 change_balance (Stack *stack, gint64 by_us)
 {
-  __atomic_fetch_add (&stack->balance_us, by_us, __ATOMIC_RELAXED);
+  __atomic_fetch_add (&stack->shared.balance_us, by_us, __ATOMIC_RELAXED);
 }
 
 /* Takes the lines from slot `top` up off the bill. Returns what they came to. */
 static guint64
 cut_bill (Stack *stack, const SatinSlot_ *top)
 {
-  guint n = stack->bill->len;
+  guint n = stack->own.bill.lines->len;
   guint64 work_us = 0;
 
-  for (; n > 0 && g_array_index (stack->bill, Bill, n - 1).slot >= top; n--)
-    work_us += g_array_index (stack->bill, Bill, n - 1).work_us;
-  g_array_set_size (stack->bill, n);
+  for (; n > 0 && g_array_index (stack->own.bill.lines, Bill, n - 1).slot >= top; n--)
+    work_us += g_array_index (stack->own.bill.lines, Bill, n - 1).work_us;
+  g_array_set_size (stack->own.bill.lines, n);
   return work_us;
 }
 
@@ -90,18 +90,18 @@ origin_of (Stack *stack, const SatinSlot_ *slot)
   SatinSlot_ *origin;
   guint low = 0, high;
 
-  pthread_mutex_lock (&stack->origins_lock);
-  for (high = stack->origins->len; high - low > 1;)
+  pthread_mutex_lock (&stack->taken.lock);
+  for (high = stack->taken.origins->len; high - low > 1;)
     {
       guint middle = low + (high - low) / 2;
 
-      if ((SatinSlot_ *)stack->origins->pdata[middle] < slot)
+      if ((SatinSlot_ *)stack->taken.origins->pdata[middle] < slot)
         low = middle;
       else
         high = middle;
     }
-  origin = stack->origins->pdata[low];
-  pthread_mutex_unlock (&stack->origins_lock);
+  origin = stack->taken.origins->pdata[low];
+  pthread_mutex_unlock (&stack->taken.lock);
   return slot_origin (origin);
 }
 
@@ -109,12 +109,12 @@ origin_of (Stack *stack, const SatinSlot_ *slot)
 static void
 cut_origins (Stack *stack, const SatinSlot_ *slot)
 {
-  guint n = stack->origins->len;
+  guint n = stack->taken.origins->len;
 
-  while (n > 0 && (SatinSlot_ *)stack->origins->pdata[n - 1] >= slot)
+  while (n > 0 && (SatinSlot_ *)stack->taken.origins->pdata[n - 1] >= slot)
     n--;
-  g_ptr_array_set_size (stack->origins, (gint)n);
-  stack->begun++;
+  g_ptr_array_set_size (stack->taken.origins, (gint)n);
+  stack->taken.begun++;
 }
 
 void
@@ -125,17 +125,17 @@ clock_begin_job (Stack *stack, SatinSlot_ *slot)
 
   /* Lines of slots that are gone: the job they were below is the last unfinished one before them,
    * or has ended below that one. */
-  for (guint i = stack->bill->len; i-- > 0 && gone_us > 0;)
-    if (g_array_index (stack->bill, Bill, i).spine)
+  for (guint i = stack->own.bill.lines->len; i-- > 0 && gone_us > 0;)
+    if (g_array_index (stack->own.bill.lines, Bill, i).spine)
       {
-        g_array_index (stack->bill, Bill, i).work_us += gone_us;
+        g_array_index (stack->own.bill.lines, Bill, i).work_us += gone_us;
         gone_us = 0;
       }
-  pthread_mutex_lock (&stack->origins_lock);
+  pthread_mutex_lock (&stack->taken.lock);
   cut_origins (stack, slot);
-  g_ptr_array_add (stack->origins, slot);
+  g_ptr_array_add (stack->taken.origins, slot);
   origin->since_us = clock_us ();
-  pthread_mutex_unlock (&stack->origins_lock);
+  pthread_mutex_unlock (&stack->taken.lock);
   origin->gift_us = origin->gift_saved_us = origin->saved_us = 0;
   origin->begin_us = own_us (stack);
 }
@@ -162,11 +162,11 @@ clock_end_job (Stack *stack, SatinSlot_ *slot)
 
   work.risk_us = (guint64)CLAMP ((gint64)time_us + left_us, 0, (gint64)work.work_us);
   (void)cut_bill (stack, slot);
-  pthread_mutex_lock (&stack->origins_lock);
+  pthread_mutex_lock (&stack->taken.lock);
   cut_origins (stack, slot);
-  pthread_mutex_unlock (&stack->origins_lock);
+  pthread_mutex_unlock (&stack->taken.lock);
   change_balance (stack, -left_us);
-  __atomic_store_n (&stack->moved_us, stack->moved_us + time_us, __ATOMIC_RELAXED);
+  __atomic_store_n (&stack->shared.moved_us, stack->shared.moved_us + time_us, __ATOMIC_RELAXED);
   return work;
 }
 
@@ -197,13 +197,14 @@ note_span (Stack *stack, SatinSlot_ *slot, guint64 began_us)
 {
   Span *span;
 
-  if (began_us == 0 || __atomic_load_n (&stack->engine->scans, __ATOMIC_RELAXED) == 0) /* a hint */
+  if (began_us == 0
+      || __atomic_load_n (&stack->engine->orders.scans, __ATOMIC_RELAXED) == 0) /* a hint */
     return;
   span = g_new (Span, 1);
   *span = (Span){ began_us, clock_us () - began_us };
-  pthread_mutex_lock (&stack->origins_lock);
-  g_hash_table_replace (stack->spans, slot, span);
-  pthread_mutex_unlock (&stack->origins_lock);
+  pthread_mutex_lock (&stack->taken.lock);
+  g_hash_table_replace (stack->taken.spans, slot, span);
+  pthread_mutex_unlock (&stack->taken.lock);
 }
 
 /* What note_span had; 0: nothing. */
@@ -213,12 +214,12 @@ take_span (Stack *stack, SatinSlot_ *slot)
   const Span *found;
   Span span = { 0, 0 };
 
-  pthread_mutex_lock (&stack->origins_lock);
-  found = g_hash_table_lookup (stack->spans, slot);
+  pthread_mutex_lock (&stack->taken.lock);
+  found = g_hash_table_lookup (stack->taken.spans, slot);
   if (found != NULL)
     span = *found;
-  g_hash_table_remove (stack->spans, slot);
-  pthread_mutex_unlock (&stack->origins_lock);
+  g_hash_table_remove (stack->taken.spans, slot);
+  pthread_mutex_unlock (&stack->taken.lock);
   return span;
 }
 
@@ -365,7 +366,7 @@ span_of_new (Stack *stack, const Bill *line, guint64 from_us, guint64 now_us)
 static void
 bill_spans (Stack *stack, const Origin *origin, Part old, Part new)
 {
-  guint64 now_us = clock_us (), from_us = MAX (stack->scanned_us, origin->since_us);
+  guint64 now_us = clock_us (), from_us = MAX (stack->own.bill.scanned_us, origin->since_us);
   guint i = 0;
 
   for (guint k = 0; k < new.n; k++)
@@ -440,25 +441,25 @@ guint64
 clock_bill (Stack *stack, GArray *lines, const GPtrArray *origins)
 {
   /* Below 0 while children that came from elsewhere are subtracted and not yet counted. */
-  gint64 jobs = (gint64)(stack->open.jobs + stack->executed - stack->elsewhere);
-  guint64 n_done = (guint64)MAX (jobs - stack->jobs_billed, 0), now_us = own_us (stack);
+  gint64 jobs = (gint64)(stack->open.jobs + stack->shared.executed - stack->shared.elsewhere);
+  guint64 n_done = (guint64)MAX (jobs - stack->own.bill.jobs, 0), now_us = own_us (stack);
   gint64 less_us = 0;
   guint old_index = 0, index = 0;
 
-  stack->jobs_billed = jobs;
+  stack->own.bill.jobs = jobs;
   for (guint i = 0; i < origins->len; i++)
     {
       SatinSlot_ *next = i + 1 < origins->len ? origins->pdata[i + 1] : NULL;
       Origin *origin = slot_origin (origins->pdata[i]);
       guint64 until_us = next != NULL ? slot_origin (next)->begin_us : now_us;
-      Part old = take_part (stack->bill, &old_index, next);
+      Part old = take_part (stack->own.bill.lines, &old_index, next);
       Part new = take_part (lines, &index, next);
 
       less_us += bill_account (stack, origin, until_us - origin->begin_us, n_done, old, new);
     }
-  g_array_unref (stack->bill);
-  stack->bill = lines;
-  stack->scanned_us = clock_us ();
+  g_array_unref (stack->own.bill.lines);
+  stack->own.bill.lines = lines;
+  stack->own.bill.scanned_us = clock_us ();
   change_balance (stack, -less_us);
   return (guint64)MAX (less_us, 0);
 }

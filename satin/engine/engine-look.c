@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* engine_look: what the stacks run, for people who ask. Two sources. The owner's note (look.h) says
  * the deepest job and what it waits for; it is as old as the stack's last sync. The origin slots
- * say which job the stack took last; they may be read at any time under origins_lock, because a job
+ * say which job the stack took last; they may be read at any time under taken.lock, because a job
  * and all below it on its victims' stacks stand still until it leaves the list. Both cost the depth
  * of the stack, never its width. Driver's thread. Tests: test-look */
 #include "config.h"
@@ -15,7 +15,7 @@
 static gboolean
 has_job (const Stack *stack)
 {
-  return stack->state != STACK_ASLEEP && stack->state != STACK_HALTED;
+  return stack->seat.state != STACK_ASLEEP && stack->seat.state != STACK_HALTED;
 }
 
 void
@@ -28,7 +28,7 @@ engine_look_ask (Engine *engine)
     if (has_job (engine->stacks[i]))
       seat_ask (engine->stacks[i], STACK_FLAG_LOOK);
   pthread_mutex_unlock (&engine->lock);
-  engine->look_asked_us = now_us;
+  engine->lending.look_asked_us = now_us;
 }
 
 static void
@@ -60,13 +60,13 @@ compare_takers (gconstpointer a, gconstpointer b)
   return one->stack->number < other->stack->number ? -1 : one->stack->number > other->stack->number;
 }
 
-/* The newest job that the stack took; the caller holds origins_lock. NULL: it has none. */
+/* The newest job that the stack took; the caller holds taken.lock. NULL: it has none. */
 static SatinSlot_ *
 newest (const Stack *stack)
 {
-  guint n = stack->origins->len;
+  guint n = stack->taken.origins->len;
 
-  return n > 0 ? (SatinSlot_ *)stack->origins->pdata[n - 1] : NULL;
+  return n > 0 ? (SatinSlot_ *)stack->taken.origins->pdata[n - 1] : NULL;
 }
 
 /* (transfer full): of Taker, the oldest first. */
@@ -80,7 +80,7 @@ list_takers (Engine *engine)
     {
       Taker taker = { .stack = engine->stacks[i] };
 
-      taker.wants_seat = taker.stack->state == STACK_READY;
+      taker.wants_seat = taker.stack->seat.state == STACK_READY;
       if (has_job (taker.stack))
         g_array_append_val (takers, taker);
     }
@@ -90,10 +90,10 @@ list_takers (Engine *engine)
       Taker *taker = &g_array_index (takers, Taker, i);
       SatinSlot_ *origin;
 
-      pthread_mutex_lock (&taker->stack->origins_lock);
+      pthread_mutex_lock (&taker->stack->taken.lock);
       origin = newest (taker->stack);
       taker->since_us = origin != NULL ? slot_origin (origin)->since_us : 0;
-      pthread_mutex_unlock (&taker->stack->origins_lock);
+      pthread_mutex_unlock (&taker->stack->taken.lock);
       if (origin == NULL)
         g_array_remove_index_fast (takers, i);
       else
@@ -138,23 +138,23 @@ describe (const Taker *taker, guint64 now_us)
   EngineNow *now = NULL;
   SatinSlot_ *origin;
 
-  pthread_mutex_lock (&stack->origins_lock);
+  pthread_mutex_lock (&stack->taken.lock);
   origin = newest (stack);
   if (origin != NULL)
     {
       now = g_new0 (EngineNow, 1);
       now->stack = stack->number;
       now->for_us = now_us - MIN (now_us, slot_origin (origin)->since_us);
-      now->below = stack->origins->len - 1;
-      if (stack->look.path != NULL && stack->look.begun == stack->begun)
-        fill_from_note (&stack->look, now);
+      now->below = stack->taken.origins->len - 1;
+      if (stack->taken.look.path != NULL && stack->taken.look.begun == stack->taken.begun)
+        fill_from_note (&stack->taken.look, now);
       else
         fill_from_origin (stack, origin + 1, now);
-      now->asked = now->said_us < stack->engine->look_asked_us;
+      now->asked = now->said_us < stack->engine->lending.look_asked_us;
       if (taker->wants_seat && now->asked)
         now->kind = ENGINE_NOW_SEAT;
     }
-  pthread_mutex_unlock (&stack->origins_lock);
+  pthread_mutex_unlock (&stack->taken.lock);
   return now;
 }
 

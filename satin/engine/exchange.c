@@ -39,7 +39,7 @@ static gboolean
 claim_any (Engine *engine, Stack **victim, SatinSlot_ **slot)
 {
   guint n = __atomic_load_n (&engine->n_stacks, __ATOMIC_ACQUIRE); /* pairs with worker_new */
-  guint start = random_next (&engine->random) % n;
+  guint start = random_next (&engine->lending.random) % n;
 
   if (worker_claim_back (engine, SLOT_DRIVER, victim, slot))
     return TRUE;
@@ -62,11 +62,11 @@ claim_any (Engine *engine, Stack **victim, SatinSlot_ **slot)
 static void
 place_slot (Engine *engine, Stack *stack, SatinSlot_ *slot, Loan *loan)
 {
-  TraceBase *from = &engine->lent_from;
+  TraceBase *from = &engine->lending.from;
   Stems *stems = engine->config.stems;
   Trace trace;
 
-  trace_init_from (&trace, stack, slot, engine_awaits (engine, engine->lent_last) ? from : NULL);
+  trace_init_from (&trace, stack, slot, engine_awaits (engine, engine->lending.last) ? from : NULL);
   loan->path = trace_path (&trace, stems);
   loan->weight = trace.weight;
   if (trace.base == NULL || trace.n > 1) /* else it is a sibling of the last one */
@@ -91,7 +91,7 @@ lend_slot (Engine *engine, Stack *stack, SatinSlot_ *slot, Loan *loan)
   loan->args = slot_encode_args (slot);
   loan->digest = engine_digest (engine, loan->job, loan->args);
   away.path = g_strdup (loan->path);
-  loan->loan = engine->lent_last = adopt_new_loan (engine, &away, NULL);
+  loan->loan = engine->lending.last = adopt_new_loan (engine, &away, NULL);
   if (loan->loan != 0)
     {
       timeline_mark (engine->config.lane, "lent", "loan", loan->loan);
@@ -108,7 +108,7 @@ give_up_surplus (Engine *engine, Loan *loan)
 {
   Held *held;
 
-  if (__atomic_load_n (&engine->n_inbox, __ATOMIC_RELAXED) == 0)
+  if (__atomic_load_n (&engine->inbox.n, __ATOMIC_RELAXED) == 0)
     return FALSE;
   pthread_mutex_lock (&engine->lock);
   held = inbox_surplus (engine);
@@ -127,12 +127,12 @@ engine_lend (Engine *engine, Loan *loan)
   Stack *stack;
   SatinSlot_ *slot;
 
-  if (engine->halting)
+  if (engine->orders.halting)
     return FALSE;
   while (claim_any (engine, &stack, &slot))
     if (!adopt_claimed (engine, stack, slot) && lend_slot (engine, stack, slot, loan))
       {
-        __atomic_fetch_add (&engine->lent, 1, __ATOMIC_RELAXED); /* a figure */
+        __atomic_fetch_add (&engine->figures.lent, 1, __ATOMIC_RELAXED); /* a figure */
         return TRUE;
       }
   return give_up_surplus (engine, loan);
@@ -144,17 +144,18 @@ engine_request_work (Engine *engine, guint thieves)
   guint n = __atomic_load_n (&engine->n_stacks, __ATOMIC_ACQUIRE); /* pairs with worker_new */
   gboolean there;
 
-  __atomic_store_n (&engine->wanted, thieves, __ATOMIC_RELAXED); /* a wish */
-  __atomic_fetch_add (&engine->wishes, 1, __ATOMIC_RELAXED);
-  __atomic_store_n (&engine->owed, TRUE, __ATOMIC_SEQ_CST); /* pairs with seat_poke, _begin_work */
-  there = __atomic_load_n (&engine->n_back, __ATOMIC_RELAXED) > 0
-          || __atomic_load_n (&engine->n_inbox, __ATOMIC_RELAXED) > 0;
+  __atomic_store_n (&engine->request.thieves, thieves, __ATOMIC_RELAXED); /* a wish */
+  __atomic_fetch_add (&engine->request.number, 1, __ATOMIC_RELAXED);
+  __atomic_store_n (&engine->request.owed, TRUE,
+                    __ATOMIC_SEQ_CST); /* pairs with seat_poke, _begin_work */
+  there = __atomic_load_n (&engine->back.n, __ATOMIC_RELAXED) > 0
+          || __atomic_load_n (&engine->inbox.n, __ATOMIC_RELAXED) > 0;
   for (guint i = 0; i < n && !there; i++)
     there = stack_has_ready (engine->stacks[i]);
   for (guint i = 0; i < n && !there; i++)
     if (!stack_is_parked (engine->stacks[i]))
       stack_ask (engine->stacks[i], STACK_FLAG_MOVE);
-  if (there && __atomic_exchange_n (&engine->owed, FALSE, __ATOMIC_SEQ_CST))
+  if (there && __atomic_exchange_n (&engine->request.owed, FALSE, __ATOMIC_SEQ_CST))
     mailbox_raise (engine, &(EngineEvent){ .kind = ENGINE_SHARED });
 }
 
@@ -163,9 +164,9 @@ engine_awaits (Engine *engine, guint64 loan)
 {
   gboolean found;
 
-  pthread_mutex_lock (&engine->away_lock);
-  found = g_hash_table_contains (engine->away, &loan);
-  pthread_mutex_unlock (&engine->away_lock);
+  pthread_mutex_lock (&engine->pending.lock);
+  found = g_hash_table_contains (engine->pending.by_number, &loan);
+  pthread_mutex_unlock (&engine->pending.lock);
   return found;
 }
 
@@ -208,7 +209,7 @@ engine_put (Engine *engine, guint64 loan, GBytes *value, guint64 work_us, guint6
     }
   timeline_mark (engine->config.lane, "returned", "loan", loan);
   if (away->adopted && !away->kept)
-    __atomic_fetch_add (&engine->jobs_reused, 1, __ATOMIC_RELAXED); /* a figure */
+    __atomic_fetch_add (&engine->figures.reused, 1, __ATOMIC_RELAXED); /* a figure */
   away_free (away);
   return TRUE;
 }
@@ -276,7 +277,7 @@ engine_run (Engine *engine, guint64 number, Loan *loan)
   Held *held;
   gboolean is_new;
 
-  if (loan->job >= engine->n_jobs || loan->args == NULL || !path_is_canonical (loan->path))
+  if (loan->job >= engine->jobs.n || loan->args == NULL || !path_is_canonical (loan->path))
     return FALSE;
   digest = engine_digest (engine, loan->job, loan->args);
   if (!digest_equal (&digest, &loan->digest))
@@ -285,10 +286,10 @@ engine_run (Engine *engine, guint64 number, Loan *loan)
   if (held == NULL)
     return FALSE;
   pthread_mutex_lock (&engine->lock);
-  is_new = g_hash_table_insert (engine->held, &held->number, held);
+  is_new = g_hash_table_insert (engine->inbox.held, &held->number, held);
   g_assert (is_new); /* the caller's numbers are unique */
   inbox_add (engine, held);
-  engine->hungry_said = 0;
+  engine->seats.hungry_said = 0;
   seat_feed (engine);
   pthread_mutex_unlock (&engine->lock);
   return TRUE;
@@ -301,7 +302,7 @@ engine_unrun (Engine *engine, guint64 number)
   Held *held;
 
   pthread_mutex_lock (&engine->lock);
-  held = g_hash_table_lookup (engine->held, &number);
+  held = g_hash_table_lookup (engine->inbox.held, &number);
   if (held != NULL && held->queued)
     {
       inbox_drop (engine, held);

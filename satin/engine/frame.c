@@ -80,7 +80,7 @@ sync_watched (Stack *stack, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *las
   replay_run (stack, self, first, last + 1, top);
   stack_lower_all (stack, first);
   for (SatinSlot_ *slot = first; slot <= last && sync.fetches < FETCHES_HALF; slot++)
-    if (slot >= stack->split_own && slot_state (slot) == SLOT_READY)
+    if (slot >= stack->own.split && slot_state (slot) == SLOT_READY)
       sync_adopt (&sync, slot);
   sync_tell (&sync);
   for (SatinSlot_ *slot = last; slot >= first; slot--)
@@ -197,24 +197,24 @@ satin_arena_take_ (SatinStack_ *open, uint32_t size)
 {
   Stack *stack = (Stack *)open;
   gsize bytes = ((gsize)size + ARENA_ALIGN - 1) / ARENA_ALIGN * ARENA_ALIGN;
-  char *taken = stack->arena_top;
+  char *taken = stack->own.arena_top;
 
-  if (bytes > (gsize)(stack->arena + stack->arena_bytes - taken))
+  if (bytes > (gsize)(stack->memory.arena + stack->memory.arena_bytes - taken))
     {
       fprintf (stderr,
                "satin: the argument arena of a job stack is full (%" G_GSIZE_FORMAT
                " MiB): too many children with large arguments or results\n",
-               stack->arena_bytes >> 20);
+               stack->memory.arena_bytes >> 20);
       _Exit (6);
     }
-  stack->arena_top = taken + bytes;
+  stack->own.arena_top = taken + bytes;
   return taken;
 }
 
 void
 satin_arena_drop_ (SatinStack_ *open, void *mark)
 {
-  ((Stack *)open)->arena_top = mark;
+  ((Stack *)open)->own.arena_top = mark;
 }
 
 void
@@ -241,9 +241,9 @@ satin_release_ (SatinStack_ *open, SatinSlot_ *base, SatinSlot_ *head, uint64_t 
       if (slot->job->result_holds && slot_state (slot) != SLOT_DROPPED)
         record_clear (slot->job->result, slot_result (slot));
     }
-  if (stack->fresh->len > fresh)
-    g_ptr_array_set_size (stack->fresh, (gint)fresh);
-  stack->open.fresh = stack->fresh->len;
+  if (stack->own.fresh->len > fresh)
+    g_ptr_array_set_size (stack->own.fresh, (gint)fresh);
+  stack->open.fresh = stack->own.fresh->len;
 }
 
 void

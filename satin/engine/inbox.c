@@ -8,24 +8,24 @@ inbox_add (Engine *engine, Held *held)
   held->queued = TRUE;
   held->link.data = held;
   if (path_is_root (held->loan->path))
-    g_queue_push_head_link (&engine->inbox, &held->link);
+    g_queue_push_head_link (&engine->inbox.queue, &held->link);
   else
-    g_queue_push_tail_link (&engine->inbox, &held->link);
-  __atomic_store_n (&engine->n_inbox, engine->inbox.length, __ATOMIC_RELAXED);
+    g_queue_push_tail_link (&engine->inbox.queue, &held->link);
+  __atomic_store_n (&engine->inbox.n, engine->inbox.queue.length, __ATOMIC_RELAXED);
 }
 
 static void
 inbox_unlink (Engine *engine, Held *held)
 {
   held->queued = FALSE;
-  g_queue_unlink (&engine->inbox, &held->link);
-  __atomic_store_n (&engine->n_inbox, engine->inbox.length, __ATOMIC_RELAXED);
+  g_queue_unlink (&engine->inbox.queue, &held->link);
+  __atomic_store_n (&engine->inbox.n, engine->inbox.queue.length, __ATOMIC_RELAXED);
 }
 
 Held *
 inbox_root (Engine *engine)
 {
-  Held *held = g_queue_peek_head (&engine->inbox);
+  Held *held = g_queue_peek_head (&engine->inbox.queue);
 
   return held != NULL && path_is_root (held->loan->path) ? held : NULL;
 }
@@ -33,7 +33,7 @@ inbox_root (Engine *engine)
 Held *
 inbox_surplus (Engine *engine)
 {
-  Held *held = g_queue_peek_tail (&engine->inbox);
+  Held *held = g_queue_peek_tail (&engine->inbox.queue);
 
   return held != NULL && !path_is_root (held->loan->path) ? held : NULL;
 }
@@ -43,10 +43,10 @@ inbox_take (Engine *engine, gboolean only_root)
 {
   Held *held;
 
-  if (__atomic_load_n (&engine->n_inbox, __ATOMIC_RELAXED) == 0)
+  if (__atomic_load_n (&engine->inbox.n, __ATOMIC_RELAXED) == 0)
     return NULL;
   pthread_mutex_lock (&engine->lock);
-  held = only_root ? inbox_root (engine) : g_queue_peek_head (&engine->inbox);
+  held = only_root ? inbox_root (engine) : g_queue_peek_head (&engine->inbox.queue);
   if (held != NULL)
     inbox_unlink (engine, held);
   pthread_mutex_unlock (&engine->lock);
@@ -58,5 +58,5 @@ inbox_drop (Engine *engine, Held *held)
 {
   if (held->queued)
     inbox_unlink (engine, held);
-  g_hash_table_remove (engine->held, &held->number);
+  g_hash_table_remove (engine->inbox.held, &held->number);
 }

@@ -140,7 +140,7 @@ satin_keep_at_ (SatinPhases_ *phases, const void *state)
       record_copy (keeps->result, copy, state);
       state = copy;
     }
-  if (phases->holds || ((Stack *)phases->stack)->fresh->len > phases->fresh)
+  if (phases->holds || ((Stack *)phases->stack)->own.fresh->len > phases->fresh)
     satin_release_ (phases->stack, phases->base, phases->head, phases->fresh);
   if (first != phases->base && phases->base->job == keeps)
     renew_arena (phases); /* where it was */

@@ -22,8 +22,8 @@ note_away (Stack *stack, SatinSlot_ *slot, Look *look)
   Engine *engine = stack->engine;
   const Away *away;
 
-  pthread_mutex_lock (&engine->away_lock);
-  away = g_hash_table_lookup (engine->away_slots, slot);
+  pthread_mutex_lock (&engine->pending.lock);
+  away = g_hash_table_lookup (engine->pending.by_slot, slot);
   if (away != NULL)
     {
       look->loan = away->number;
@@ -31,14 +31,15 @@ note_away (Stack *stack, SatinSlot_ *slot, Look *look)
                    : away->kept ? ENGINE_NOW_KEPT
                                 : ENGINE_NOW_LOAN;
     }
-  pthread_mutex_unlock (&engine->away_lock);
+  pthread_mutex_unlock (&engine->pending.lock);
 }
 
 /* What the owner's wait is for, when its thread may sleep in one. */
 static void
 note_wait (Stack *stack, Look *look)
 {
-  SatinSlot_ *slot = __atomic_load_n (&stack->awaited, __ATOMIC_RELAXED); /* the owner's own */
+  SatinSlot_ *slot
+      = __atomic_load_n (&stack->shared.awaited, __ATOMIC_RELAXED); /* the owner's own */
   guint32 state;
 
   if (slot == NULL)
@@ -80,9 +81,9 @@ look_serve (Stack *stack, SatinSlot_ *self)
   trace_clear (&trace);
   look.args = slot_encode_args (self);
   note_wait (stack, &look);
-  pthread_mutex_lock (&stack->origins_lock);
-  look.begun = stack->begun;
-  look_clear (&stack->look);
-  stack->look = look;
-  pthread_mutex_unlock (&stack->origins_lock);
+  pthread_mutex_lock (&stack->taken.lock);
+  look.begun = stack->taken.begun;
+  look_clear (&stack->taken.look);
+  stack->taken.look = look;
+  pthread_mutex_unlock (&stack->taken.lock);
 }

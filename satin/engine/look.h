@@ -6,7 +6,7 @@
 
 #include "engine.h"
 
-/* Owner: STACK_FLAG_LOOK was set, and `self` runs or waits. Notes that in stack->look. */
+/* Owner: STACK_FLAG_LOOK was set, and `self` runs or waits. Notes that in stack->taken.look. */
 void look_serve (Stack *stack, SatinSlot_ *self);
 /* Frees what a stack has noted. No other thread uses the stack any more. */
 void look_clear (Look *look);

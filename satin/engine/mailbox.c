@@ -25,12 +25,12 @@ push (Engine *engine, const EngineEvent *event, Tell how)
 
   if (how == TELL_LATE && config->wake_late == NULL)
     how = TELL_NOW;
-  pthread_mutex_lock (&engine->mail_lock);
+  pthread_mutex_lock (&engine->mail.lock);
   if (event != NULL)
-    g_queue_push_tail (&engine->mail, g_memdup2 (event, sizeof *event));
-  tell = how != TELL_NOT && !engine->told && !g_queue_is_empty (&engine->mail);
-  engine->told = engine->told || (tell && how == TELL_NOW);
-  pthread_mutex_unlock (&engine->mail_lock);
+    g_queue_push_tail (&engine->mail.events, g_memdup2 (event, sizeof *event));
+  tell = how != TELL_NOT && !engine->mail.told && !g_queue_is_empty (&engine->mail.events);
+  engine->mail.told = engine->mail.told || (tell && how == TELL_NOW);
+  pthread_mutex_unlock (&engine->mail.lock);
   if (tell && how == TELL_LATE)
     config->wake_late (config->data);
   else if (tell && config->wake != NULL)
@@ -73,11 +73,11 @@ mailbox_next (Engine *engine, EngineEvent *event)
 
   if (words_hear (engine, event))
     return TRUE;
-  pthread_mutex_lock (&engine->mail_lock);
-  next = g_queue_pop_head (&engine->mail);
+  pthread_mutex_lock (&engine->mail.lock);
+  next = g_queue_pop_head (&engine->mail.events);
   if (next == NULL)
-    engine->told = FALSE;
-  pthread_mutex_unlock (&engine->mail_lock);
+    engine->mail.told = FALSE;
+  pthread_mutex_unlock (&engine->mail.lock);
   if (next == NULL)
     return FALSE;
   *event = *next;

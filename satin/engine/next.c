@@ -74,7 +74,7 @@ adopt_all (Stack *stack, SatinSlot_ *self, SatinSlot_ *low, SatinSlot_ *top)
 {
   stack_lower_all (stack, low);
   for (SatinSlot_ *slot = low; slot < top; slot++)
-    if (slot >= stack->split_own && slot_state (slot) == SLOT_READY)
+    if (slot >= stack->own.split && slot_state (slot) == SLOT_READY)
       adopt_it (stack, self, slot);
   mailbox_tell (stack->engine);
 }
@@ -90,7 +90,7 @@ look (Stack *stack, SatinSlot_ *self, Next *next)
 
   if (watched)
     adopt_all (stack, self, next->low, next->high);
-  slot = find_result (next, watched ? next->high : MIN (stack->split_own, next->high));
+  slot = find_result (next, watched ? next->high : MIN (stack->own.split, next->high));
   took_us = clock_us () - begin_us;
   next->look_us = begin_us + took_us + took_us * LOOK_PAUSE;
   return slot;
@@ -101,14 +101,14 @@ begin (Stack *stack, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *top, gbool
 {
   Next next = { .self = self, .low = first, .high = top, .run = top, .top = top }, *newest;
 
-  while (stack->nexts->len > 0)
+  while (stack->own.nexts->len > 0)
     {
-      newest = &g_array_index (stack->nexts, Next, stack->nexts->len - 1);
+      newest = &g_array_index (stack->own.nexts, Next, stack->own.nexts->len - 1);
       if (newest->self < self)
         break;
       if (newest->self == self && begun)
         next = *newest;
-      g_array_set_size (stack->nexts, stack->nexts->len - 1);
+      g_array_set_size (stack->own.nexts, stack->own.nexts->len - 1);
     }
   if (next.top != top) /* more were spawned */
     next.high = next.run = next.top = top;
@@ -148,6 +148,6 @@ satin_next_ (SatinStack_ *open, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ 
         next.look_us = 0;
     }
   stack_count_elsewhere (stack, slot);
-  g_array_append_val (stack->nexts, next);
+  g_array_append_val (stack->own.nexts, next);
   return slot;
 }

@@ -28,7 +28,7 @@ rehearse_thread (void *unused)
 {
   (void)unused;
   worker_begin_here (own);
-  own->limit = STACK_ALL; /* every guard is all ones: see stack_set_guard */
+  own->own.limit = STACK_ALL; /* every guard is all ones: see stack_set_guard */
   stack_set_guard (own);
   slot_run (own, first, first + 1);
   tell (REHEARSE_OVER);
@@ -39,12 +39,12 @@ rehearse_thread (void *unused)
 gboolean
 rehearse_begin (Stack *of)
 {
-  Origin origin = { .victim = of, .slot = of->running };
+  Origin origin = { .victim = of, .slot = of->own.running };
 
   own = stack_new (of->engine, of->engine->config.stacks_max + 1, of->engine->c_stack_bytes);
   if (own == NULL)
     return FALSE;
-  first = worker_place (own->slots, &origin, of->running);
+  first = worker_place (own->memory.slots, &origin, of->own.running);
   until_us = clock_us () + REHEARSE_MS * 1000;
   return worker_begin_thread (own, rehearse_thread);
 }

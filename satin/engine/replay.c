@@ -33,9 +33,9 @@ leads (Engine *engine, const KnownNode *node, guint32 *number)
 {
   gboolean does;
 
-  pthread_mutex_lock (&engine->known_lock);
-  does = known_way (engine->known, node, engine->replay.node, number);
-  pthread_mutex_unlock (&engine->known_lock);
+  pthread_mutex_lock (&engine->known.lock);
+  does = known_way (engine->known.trie, node, engine->replay.node, number);
+  pthread_mutex_unlock (&engine->known.lock);
   return does;
 }
 

@@ -175,7 +175,7 @@ scan_spine (Scan *scan, SatinSlot_ *self, SatinSlot_ *top)
   Stack *stack = scan->stack;
   Stems *stems = stack->engine->config.stems;
   g_autoptr (GPtrArray) spine = trace_spine (stack, self);
-  SatinSlot_ *base = stack->slots, *end;
+  SatinSlot_ *base = stack->memory.slots, *end;
   double weight = 1;
 
   for (guint i = spine->len; i > 0; i--, base = end)
@@ -220,13 +220,13 @@ static guint
 budget (Stack *stack, ScanKind kind)
 {
   gint64 now_us = g_get_monotonic_time ();
-  double more = (double)(now_us - stack->rows_last_us) * SCAN_ROWS_PER_S / G_USEC_PER_SEC;
+  double more = (double)(now_us - stack->own.rows.last_us) * SCAN_ROWS_PER_S / G_USEC_PER_SEC;
 
-  stack->rows_left = MIN (stack->rows_left + more, SCAN_ROWS_AT_ONCE);
-  stack->rows_last_us = now_us;
+  stack->own.rows.left = MIN (stack->own.rows.left + more, SCAN_ROWS_AT_ONCE);
+  stack->own.rows.last_us = now_us;
   if (kind == SCAN_LAST || kind == SCAN_LEAVE)
     return G_MAXUINT;
-  return kind == SCAN_WHOLE ? ENGINE_SCAN_ROWS_MAX : (guint)MAX (stack->rows_left, 0);
+  return kind == SCAN_WHOLE ? ENGINE_SCAN_ROWS_MAX : (guint)MAX (stack->own.rows.left, 0);
 }
 
 void
@@ -242,23 +242,23 @@ scan_stack (Stack *stack, SatinSlot_ *self, SatinSlot_ *top, ScanKind kind)
   guint64 began_ns = clock_thread_ns ();
   gboolean last;
 
-  timeline_begin (stack->lane, "scan", NULL, 0);
+  timeline_begin (stack->own.lane, "scan", NULL, 0);
   scan.rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
   scan.lines = g_array_new (FALSE, FALSE, sizeof (Bill));
   scan.rows_max = budget (stack, kind);
   scan.numbers = g_array_new (FALSE, FALSE, sizeof (guint32));
   scan_spine (&scan, self, top);
-  stack->rows_left -= scan.rows->len;
+  stack->own.rows.left -= scan.rows->len;
   g_array_unref (scan.numbers);
   g_free (scan.path);
   event.risk_us = clock_bill (stack, scan.lines, origins);
-  __atomic_store_n (&stack->share_ppb, (guint64)(scan.finished * 1e9),
+  __atomic_store_n (&stack->shared.share_ppb, (guint64)(scan.finished * 1e9),
                     __ATOMIC_RELAXED); /* a figure */
   event.rows = scan.rows;
-  timeline_mark (stack->lane, "scanned", "rows", scan.rows->len);
-  timeline_end (stack->lane);
+  timeline_mark (stack->own.lane, "scanned", "rows", scan.rows->len);
+  timeline_end (stack->own.lane);
   mailbox_raise (engine, &event);
-  __atomic_fetch_add (&engine->scan_ns, clock_thread_ns () - began_ns,
+  __atomic_fetch_add (&engine->figures.scan_ns, clock_thread_ns () - began_ns,
                       __ATOMIC_RELAXED); /* a figure */
   pthread_mutex_lock (&engine->lock);
   last = seat_scan_served (stack);

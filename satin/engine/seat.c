@@ -24,22 +24,23 @@
 static void
 add_free_seats (Engine *engine, int change)
 {
-  __atomic_store_n (&engine->seats_free, engine->seats_free + (guint)change, __ATOMIC_RELAXED);
+  __atomic_store_n (&engine->seats.free, engine->seats.free + (guint)change, __ATOMIC_RELAXED);
 }
 
 gboolean
 seat_engine_ends (Engine *engine)
 {
-  return __atomic_load_n (&engine->ending,
+  return __atomic_load_n (&engine->orders.ending,
                           __ATOMIC_RELAXED); /* who sleeps looks again under the lock */
 }
 
 void
 seat_rouse (Engine *engine)
 {
-  if (engine->idler == NULL)
+  if (engine->seats.idler == NULL)
     return;
-  __atomic_store_n (&engine->roused, TRUE, __ATOMIC_RELEASE); /* pairs with engine_is_roused */
+  __atomic_store_n (&engine->seats.roused, TRUE,
+                    __ATOMIC_RELEASE); /* pairs with engine_is_roused */
   if (engine->config.wake != NULL)
     engine->config.wake (engine->config.data);
 }
@@ -48,20 +49,20 @@ seat_rouse (Engine *engine)
 static Stack *
 take_sleeper (Engine *engine, gboolean idler_first)
 {
-  GList *link = engine->asleep.head;
+  GList *link = engine->seats.asleep.head;
 
-  if (idler_first && engine->idler != NULL)
+  if (idler_first && engine->seats.idler != NULL)
     {
-      GList *idler = g_queue_find (&engine->asleep, engine->idler);
+      GList *idler = g_queue_find (&engine->seats.asleep, engine->seats.idler);
       link = idler != NULL ? idler : link;
     }
-  else if (link != NULL && link->data == engine->idler && link->next != NULL
-           && !((Stack *)link->next->data)->gone)
+  else if (link != NULL && link->data == engine->seats.idler && link->next != NULL
+           && !((Stack *)link->next->data)->seat.gone)
     link = link->next;
   if (link == NULL)
     return NULL;
   Stack *stack = link->data;
-  g_queue_delete_link (&engine->asleep, link);
+  g_queue_delete_link (&engine->seats.asleep, link);
   return stack;
 }
 
@@ -75,14 +76,14 @@ empty_stack (Engine *engine, gboolean idler_first, gboolean beyond)
 
   if (stack == NULL)
     return may_grow ? worker_new (engine, beyond) : NULL;
-  stack->beyond = beyond;
-  if (!stack->gone)
+  stack->seat.beyond = beyond;
+  if (!stack->seat.gone)
     return stack;
   /* To wait here for the end of its thread would keep the lock from all others. */
   Stack *other = may_grow && !worker_has_ended (stack) ? worker_new (engine, beyond) : NULL;
   if (other == NULL && worker_again (stack))
     return stack;
-  g_queue_push_tail (&engine->asleep, stack);
+  g_queue_push_tail (&engine->seats.asleep, stack);
   return other;
 }
 
@@ -90,11 +91,11 @@ static void
 give_seat (Stack *stack)
 {
   add_free_seats (stack->engine, -1);
-  stack->state = STACK_RUNNING;
-  if (stack == stack->engine->idler)
+  stack->seat.state = STACK_RUNNING;
+  if (stack == stack->engine->seats.idler)
     seat_rouse (stack->engine);
   else
-    pthread_cond_signal (&stack->cond);
+    pthread_cond_signal (&stack->seat.cond);
 }
 
 void
@@ -102,7 +103,7 @@ seat_return_inbox (Engine *engine)
 {
   Held *held;
 
-  while ((held = g_queue_peek_head (&engine->inbox)) != NULL)
+  while ((held = g_queue_peek_head (&engine->inbox.queue)) != NULL)
     {
       EngineEvent event = { .kind = ENGINE_UNRUN, .held = held->number };
 
@@ -116,8 +117,8 @@ seat_return_inbox (Engine *engine)
 static guint
 stacks_limit (Engine *engine)
 {
-  gboolean refused
-      = engine->refused_us > 0 && clock_us () < engine->refused_us + SEAT_REFUSED_PAUSE_US;
+  gboolean refused = engine->seats.refused_us > 0
+                     && clock_us () < engine->seats.refused_us + SEAT_REFUSED_PAUSE_US;
 
   return refused ? MIN (engine->n_stacks, engine->config.stacks_max) : engine->config.stacks_max;
 }
@@ -126,7 +127,7 @@ stacks_limit (Engine *engine)
 static guint
 room (Engine *engine)
 {
-  guint used = engine->n_stacks - engine->asleep.length, limit = stacks_limit (engine);
+  guint used = engine->n_stacks - engine->seats.asleep.length, limit = stacks_limit (engine);
 
   return limit - MIN (used, limit);
 }
@@ -136,7 +137,7 @@ room (Engine *engine)
 static Stack *
 stack_to_feed (Engine *engine, gboolean idler_first)
 {
-  guint used = engine->n_stacks - engine->asleep.length;
+  guint used = engine->n_stacks - engine->seats.asleep.length;
   gboolean beyond = used == stacks_limit (engine) && inbox_root (engine) != NULL;
 
   return beyond || room (engine) > 0 ? empty_stack (engine, idler_first, beyond) : NULL;
@@ -147,14 +148,14 @@ dispatch (Engine *engine, guint thieves, gboolean idler_first)
 {
   gboolean none = room (engine) == 0;
 
-  if (engine->halting)
+  if (engine->orders.halting)
     return;
-  while (engine->seats_free > 0 && !g_queue_is_empty (&engine->ready))
+  while (engine->seats.free > 0 && !g_queue_is_empty (&engine->seats.ready))
     {
-      give_seat (g_queue_pop_head (&engine->ready));
-      __atomic_store_n (&engine->n_ready, engine->ready.length, __ATOMIC_RELAXED);
+      give_seat (g_queue_pop_head (&engine->seats.ready));
+      __atomic_store_n (&engine->seats.n_ready, engine->seats.ready.length, __ATOMIC_RELAXED);
     }
-  for (; engine->seats_free > 0 && thieves > 0; thieves--)
+  for (; engine->seats.free > 0 && thieves > 0; thieves--)
     {
       Stack *stack = stack_to_feed (engine, idler_first);
 
@@ -163,7 +164,7 @@ dispatch (Engine *engine, guint thieves, gboolean idler_first)
         break;
       give_seat (stack);
     }
-  if (none && engine->seats_free >= engine->config.workers)
+  if (none && engine->seats.free >= engine->config.workers)
     seat_return_inbox (engine); /* every seat waits and no stack can take one */
 }
 
@@ -182,7 +183,7 @@ seat_feed (Engine *engine)
 gboolean
 seat_is_idle_for_good (Engine *engine)
 {
-  return engine->seats_free > 0 && g_queue_is_empty (&engine->ready) && room (engine) == 0;
+  return engine->seats.free > 0 && g_queue_is_empty (&engine->seats.ready) && room (engine) == 0;
 }
 
 Stack *
@@ -195,7 +196,7 @@ seat_thief_of (Stack *stack, SatinSlot_ *slot)
   if (SLOT_KIND (state) != SLOT_STOLEN || SLOT_THIEF (state) == SLOT_DRIVER)
     return NULL;
   thief = engine->stacks[SLOT_THIEF (state)];
-  return thief->state == STACK_RUNNING ? thief : NULL;
+  return thief->seat.state == STACK_RUNNING ? thief : NULL;
 }
 
 /* Nobody else can take an idle seat: one that waits for a stack with public jobs is woken to
@@ -206,15 +207,15 @@ wake_leapfrogger (Engine *engine)
   for (guint i = 0; i < engine->n_stacks; i++)
     {
       Stack *stack = engine->stacks[i];
-      SatinSlot_ *awaited = __atomic_load_n (&stack->awaited, __ATOMIC_RELAXED);
-      Stack *thief = stack->state != STACK_PARKED || awaited == NULL || awaited == STACK_ANY
+      SatinSlot_ *awaited = __atomic_load_n (&stack->shared.awaited, __ATOMIC_RELAXED);
+      Stack *thief = stack->seat.state != STACK_PARKED || awaited == NULL || awaited == STACK_ANY
                          ? NULL
                          : seat_thief_of (stack, awaited);
 
-      if (thief == NULL || stack->leaps || !stack_has_ready (thief))
+      if (thief == NULL || stack->seat.leaps || !stack_has_ready (thief))
         continue;
-      stack->leaps = TRUE;
-      pthread_cond_signal (&stack->cond);
+      stack->seat.leaps = TRUE;
+      pthread_cond_signal (&stack->seat.cond);
       return;
     }
 }
@@ -222,7 +223,7 @@ wake_leapfrogger (Engine *engine)
 void
 seat_poke (Engine *engine)
 {
-  if (__atomic_load_n (&engine->seats_free, __ATOMIC_RELAXED) > 0)
+  if (__atomic_load_n (&engine->seats.free, __ATOMIC_RELAXED) > 0)
     {
       pthread_mutex_lock (&engine->lock);
       seat_dispatch (engine, 1);
@@ -232,8 +233,8 @@ seat_poke (Engine *engine)
     }
   /* The work was made public first, and engine_request_work looks at it after its store: one of us
    * sees the other. */
-  if (__atomic_load_n (&engine->owed, __ATOMIC_SEQ_CST)
-      && __atomic_exchange_n (&engine->owed, FALSE, __ATOMIC_SEQ_CST))
+  if (__atomic_load_n (&engine->request.owed, __ATOMIC_SEQ_CST)
+      && __atomic_exchange_n (&engine->request.owed, FALSE, __ATOMIC_SEQ_CST))
     mailbox_raise (engine, &(EngineEvent){ .kind = ENGINE_SHARED });
 }
 
@@ -241,12 +242,12 @@ seat_poke (Engine *engine)
 static void
 say_hungry (Engine *engine)
 {
-  guint idle = MIN (engine->seats_free, room (engine));
+  guint idle = MIN (engine->seats.free, room (engine));
   EngineEvent event = { .kind = ENGINE_HUNGRY, .seats = idle };
 
-  if (idle > engine->hungry_said && engine->inbox.length == 0)
+  if (idle > engine->seats.hungry_said && engine->inbox.queue.length == 0)
     mailbox_raise_quietly (engine, &event);
-  engine->hungry_said = idle;
+  engine->seats.hungry_said = idle;
 }
 
 gboolean
@@ -258,7 +259,7 @@ seat_timed_wait (Stack *stack, glong ns)
   until.tv_nsec += ns % 1000000000;
   until.tv_sec += ns / 1000000000 + until.tv_nsec / 1000000000;
   until.tv_nsec %= 1000000000;
-  return pthread_cond_timedwait (&stack->cond, &stack->engine->lock, &until) == ETIMEDOUT;
+  return pthread_cond_timedwait (&stack->seat.cond, &stack->engine->lock, &until) == ETIMEDOUT;
 }
 
 /* The scout is the stack that slept last. It looks now and then, while jobs run here that might
@@ -268,26 +269,26 @@ is_scout (Stack *stack)
 {
   Engine *engine = stack->engine;
 
-  return __atomic_load_n (&engine->busy, __ATOMIC_SEQ_CST) > 0 && room (engine) > 0
-         && g_queue_peek_head (&engine->asleep) == stack;
+  return __atomic_load_n (&engine->seats.busy, __ATOMIC_SEQ_CST) > 0 && room (engine) > 0
+         && g_queue_peek_head (&engine->seats.asleep) == stack;
 }
 
 /* The stack takes a seat to look once whether there is work, if it is the scout still. */
 static void
 look_around (Stack *stack)
 {
-  if (stack->state != STACK_ASLEEP || stack->engine->seats_free == 0 || !is_scout (stack))
+  if (stack->seat.state != STACK_ASLEEP || stack->engine->seats.free == 0 || !is_scout (stack))
     return;
-  g_queue_remove (&stack->engine->asleep, stack);
-  stack->beyond = FALSE;
+  g_queue_remove (&stack->engine->seats.asleep, stack);
+  stack->seat.beyond = FALSE;
   give_seat (stack);
-  stack->polls = TRUE;
+  stack->own.polls = TRUE;
 }
 
 static void
 sleep_a_while (Stack *stack)
 {
-  if (seat_timed_wait (stack, (glong)stack->engine->look_ns))
+  if (seat_timed_wait (stack, (glong)stack->engine->seats.look_ns))
     look_around (stack);
 }
 
@@ -307,10 +308,10 @@ set_next_look (Stack *stack)
 {
   Engine *engine = stack->engine;
 
-  if (stack->polls && all_are_asked (engine))
-    engine->look_ns = CLAMP (2 * engine->look_ns, SEAT_LOOK_NS, SEAT_LOOK_MAX_NS);
+  if (stack->own.polls && all_are_asked (engine))
+    engine->seats.look_ns = CLAMP (2 * engine->seats.look_ns, SEAT_LOOK_NS, SEAT_LOOK_MAX_NS);
   else
-    engine->look_ns = SEAT_LOOK_NS;
+    engine->seats.look_ns = SEAT_LOOK_NS;
 }
 
 /* The stack's thread drives meanwhile, if nobody else's does. FALSE: it cannot. */
@@ -318,17 +319,17 @@ static gboolean
 be_idle (Stack *stack)
 {
   Engine *engine = stack->engine;
-  gint64 look_us = is_scout (stack) ? engine->look_ns / 1000 : 0;
+  gint64 look_us = is_scout (stack) ? engine->seats.look_ns / 1000 : 0;
   gboolean drove;
 
-  if (engine->config.idle == NULL || engine->idler != NULL)
+  if (engine->config.idle == NULL || engine->seats.idler != NULL)
     return FALSE;
-  engine->idler = stack;
-  __atomic_store_n (&engine->roused, FALSE, __ATOMIC_RELAXED);
+  engine->seats.idler = stack;
+  __atomic_store_n (&engine->seats.roused, FALSE, __ATOMIC_RELAXED);
   pthread_mutex_unlock (&engine->lock);
   drove = engine->config.idle (engine->config.data, look_us);
   pthread_mutex_lock (&engine->lock);
-  engine->idler = NULL;
+  engine->seats.idler = NULL;
   if (drove && look_us > 0)
     look_around (stack);
   return drove;
@@ -337,14 +338,14 @@ be_idle (Stack *stack)
 void
 seat_say_scanned (Engine *engine)
 {
-  guint64 scan_ns = __atomic_load_n (&engine->scan_ns, __ATOMIC_RELAXED);
-  guint64 said_ns = __atomic_exchange_n (&engine->scan_said_ns, scan_ns, __ATOMIC_RELAXED);
+  guint64 scan_ns = __atomic_load_n (&engine->figures.scan_ns, __ATOMIC_RELAXED);
+  guint64 said_ns = __atomic_exchange_n (&engine->figures.scan_said_ns, scan_ns, __ATOMIC_RELAXED);
 
-  mailbox_raise (engine,
-                 &(EngineEvent){ .kind = ENGINE_SCANNED,
-                                 .scan = __atomic_load_n (&engine->scans_served, __ATOMIC_RELAXED),
-                                 .work_us = (scan_ns - MIN (said_ns, scan_ns)) / 1000
-                                            / engine->config.workers });
+  mailbox_raise (
+      engine, &(EngineEvent){
+                  .kind = ENGINE_SCANNED,
+                  .scan = __atomic_load_n (&engine->orders.scans_served, __ATOMIC_RELAXED),
+                  .work_us = (scan_ns - MIN (said_ns, scan_ns)) / 1000 / engine->config.workers });
 }
 
 static gboolean
@@ -352,14 +353,15 @@ sleeps_on (Stack *stack)
 {
   Engine *engine = stack->engine;
 
-  return stack->state == STACK_ASLEEP && !seat_engine_ends (engine) && !engine->halting;
+  return stack->seat.state == STACK_ASLEEP && !seat_engine_ends (engine) && !engine->orders.halting;
 }
 
 static gboolean
 is_surplus (Stack *stack)
 {
   return sleeps_on (stack)
-         && (guint)g_queue_index (&stack->engine->asleep, stack) >= stack->engine->config.workers;
+         && (guint)g_queue_index (&stack->engine->seats.asleep, stack)
+                >= stack->engine->config.workers;
 }
 
 /* Sleeps until somebody signals. What a thread has used it keeps (of malloc, of GLib), so one that
@@ -371,7 +373,7 @@ rest (Stack *stack)
 
   if (engine->n_stacks <= engine->config.workers)
     {
-      pthread_cond_wait (&stack->cond, &engine->lock);
+      pthread_cond_wait (&stack->seat.cond, &engine->lock);
       return TRUE;
     }
   if (!seat_timed_wait (stack, (glong)engine->config.surplus_ms * 1000000) || !is_surplus (stack))
@@ -381,8 +383,8 @@ rest (Stack *stack)
   pthread_mutex_unlock (&engine->lock);
   (void)memory_give_back ();
   pthread_mutex_lock (&engine->lock);
-  stack->gone = is_surplus (stack);
-  return !stack->gone;
+  stack->seat.gone = is_surplus (stack);
+  return !stack->seat.gone;
 }
 
 gboolean
@@ -390,16 +392,16 @@ seat_sleep (Stack *stack)
 {
   Engine *engine = stack->engine;
 
-  stack->state = STACK_ASLEEP;
+  stack->seat.state = STACK_ASLEEP;
   set_next_look (stack);
-  stack->polls = FALSE;
-  stack->slept = TRUE;
+  stack->own.polls = FALSE;
+  stack->own.slept = TRUE;
   add_free_seats (engine, 1);
-  g_queue_push_head (&engine->asleep, stack);
+  g_queue_push_head (&engine->seats.asleep, stack);
   stack_take_flags (stack);
   if (seat_scan_served (stack))
     seat_say_scanned (engine);
-  seat_dispatch (engine, engine->inbox.length);
+  seat_dispatch (engine, engine->inbox.queue.length);
   say_hungry (engine);
   while (sleeps_on (stack))
     {
@@ -413,7 +415,7 @@ seat_sleep (Stack *stack)
         return FALSE;
     }
   mailbox_tell (engine);
-  return !seat_engine_ends (engine) && !engine->halting;
+  return !seat_engine_ends (engine) && !engine->orders.halting;
 }
 
 void
@@ -421,10 +423,10 @@ seat_leave (Stack *stack)
 {
   Engine *engine = stack->engine;
 
-  stack->state = STACK_PARKED;
+  stack->seat.state = STACK_PARKED;
   add_free_seats (engine, 1);
-  engine->n_parked++;
-  engine->parked_max = MAX (engine->parked_max, engine->n_parked);
+  engine->seats.n_parked++;
+  engine->seats.parked_max = MAX (engine->seats.parked_max, engine->seats.n_parked);
   seat_dispatch (engine, 1);
 }
 
@@ -433,30 +435,31 @@ seat_want (Stack *stack)
 {
   Engine *engine = stack->engine;
 
-  stack->state = STACK_READY;
-  g_queue_push_tail (&engine->ready, stack);
-  __atomic_store_n (&engine->n_ready, engine->ready.length, __ATOMIC_RELAXED);
+  stack->seat.state = STACK_READY;
+  g_queue_push_tail (&engine->seats.ready, stack);
+  __atomic_store_n (&engine->seats.n_ready, engine->seats.ready.length, __ATOMIC_RELAXED);
   seat_dispatch (engine, 0);
-  while (stack->state == STACK_READY && !seat_engine_ends (engine) && !engine->halting)
-    pthread_cond_wait (&stack->cond, &engine->lock);
-  engine->n_parked--;
-  return !seat_engine_ends (engine) && !engine->halting;
+  while (stack->seat.state == STACK_READY && !seat_engine_ends (engine) && !engine->orders.halting)
+    pthread_cond_wait (&stack->seat.cond, &engine->lock);
+  engine->seats.n_parked--;
+  return !seat_engine_ends (engine) && !engine->orders.halting;
 }
 
 void
 seat_begin_work (Stack *stack)
 {
   Engine *engine = stack->engine;
-  gboolean first, slept = stack->slept;
+  gboolean first, slept = stack->own.slept;
 
-  stack->slept = FALSE;
-  stack->polls = FALSE;
+  stack->own.slept = FALSE;
+  stack->own.polls = FALSE;
   clock_start (stack);
-  if (__atomic_load_n (&engine->owed, __ATOMIC_SEQ_CST) /* pairs with engine_request_work */
-      || __atomic_load_n (&engine->seats_free, __ATOMIC_RELAXED) > 0)
+  if (__atomic_load_n (&engine->request.owed, __ATOMIC_SEQ_CST) /* pairs with engine_request_work */
+      || __atomic_load_n (&engine->seats.free, __ATOMIC_RELAXED) > 0)
     stack_ask (stack, STACK_FLAG_MOVE);
-  first = __atomic_fetch_add (&engine->busy, 1, __ATOMIC_SEQ_CST) == 0; /* pairs with is_scout */
-  if (!first && !(slept && __atomic_load_n (&engine->seats_free, __ATOMIC_RELAXED) > 0))
+  first = __atomic_fetch_add (&engine->seats.busy, 1, __ATOMIC_SEQ_CST)
+          == 0; /* pairs with is_scout */
+  if (!first && !(slept && __atomic_load_n (&engine->seats.free, __ATOMIC_RELAXED) > 0))
     return;
   pthread_mutex_lock (&engine->lock);
   seat_dispatch (engine, 1); /* where there is something there may be more */
@@ -467,23 +470,25 @@ void
 seat_end_work (Stack *stack)
 {
   clock_stop (stack);
-  __atomic_fetch_sub (&stack->engine->busy, 1, __ATOMIC_SEQ_CST); /* pairs with is_scout */
+  __atomic_fetch_sub (&stack->engine->seats.busy, 1, __ATOMIC_SEQ_CST); /* pairs with is_scout */
 }
 
 void
 seat_ask (Stack *stack, guint32 flags)
 {
   stack_ask (stack, flags);
-  if (stack->state == STACK_PARKED || stack->state == STACK_READY || stack->state == STACK_HALTED)
-    pthread_cond_signal (&stack->cond);
+  if (stack->seat.state == STACK_PARKED || stack->seat.state == STACK_READY
+      || stack->seat.state == STACK_HALTED)
+    pthread_cond_signal (&stack->seat.cond);
 }
 
 void
 seat_wait_for_returns (Engine *engine)
 {
-  __atomic_store_n (&engine->asked, engine->asked + 1, __ATOMIC_SEQ_CST); /* seat_begin_return */
+  __atomic_store_n (&engine->orders.asked, engine->orders.asked + 1,
+                    __ATOMIC_SEQ_CST); /* seat_begin_return */
   for (guint i = 0; i < engine->n_stacks; i++)
-    while (__atomic_load_n (&engine->stacks[i]->returning, __ATOMIC_SEQ_CST)) /* the same */
+    while (__atomic_load_n (&engine->stacks[i]->shared.returning, __ATOMIC_SEQ_CST)) /* the same */
       sched_yield ();
 }
 
@@ -493,12 +498,13 @@ pass_debts (Stack *from, Stack *to)
 {
   Engine *engine = from->engine;
 
-  if (from->scan_owed > 0 && (to->scan_owed == 0 || from->scan_owed < to->scan_owed))
-    to->scan_owed = from->scan_owed;
-  if (from->halt_owed && to->state == STACK_HALTED && !to->halt_owed)
+  if (from->seat.scan_owed > 0
+      && (to->seat.scan_owed == 0 || from->seat.scan_owed < to->seat.scan_owed))
+    to->seat.scan_owed = from->seat.scan_owed;
+  if (from->seat.halt_owed && to->seat.state == STACK_HALTED && !to->seat.halt_owed)
     {
-      engine->halts_owed++;
-      to->halt_owed = TRUE;
+      engine->orders.halts_owed++;
+      to->seat.halt_owed = TRUE;
     }
 }
 
@@ -508,14 +514,14 @@ seat_begin_return (Stack *from, Stack *to)
   Engine *engine = from->engine;
 
   /* Either this is seen there and waited for, or that is seen here. */
-  __atomic_store_n (&from->returning, TRUE, __ATOMIC_SEQ_CST); /* seat_wait_for_returns */
-  if (__atomic_load_n (&engine->asked, __ATOMIC_SEQ_CST)
-      == __atomic_load_n (&from->paid, __ATOMIC_RELAXED))
+  __atomic_store_n (&from->shared.returning, TRUE, __ATOMIC_SEQ_CST); /* seat_wait_for_returns */
+  if (__atomic_load_n (&engine->orders.asked, __ATOMIC_SEQ_CST)
+      == __atomic_load_n (&from->shared.paid, __ATOMIC_RELAXED))
     return FALSE;
-  __atomic_store_n (&from->returning, FALSE, __ATOMIC_RELEASE); /* the same */
+  __atomic_store_n (&from->shared.returning, FALSE, __ATOMIC_RELEASE); /* the same */
   pthread_mutex_lock (&engine->lock);
   pass_debts (from, to);
-  __atomic_store_n (&to->paid, 0, __ATOMIC_RELAXED); /* seen by `to` with the result */
+  __atomic_store_n (&to->shared.paid, 0, __ATOMIC_RELAXED); /* seen by `to` with the result */
   return TRUE;
 }
 
@@ -526,45 +532,46 @@ seat_end_return (Stack *from, Stack *to, gboolean locked)
 
   if (!locked)
     {
-      __atomic_store_n (&from->returning, FALSE, __ATOMIC_RELEASE); /* seat_wait_for_returns */
+      __atomic_store_n (&from->shared.returning, FALSE,
+                        __ATOMIC_RELEASE); /* seat_wait_for_returns */
       return;
     }
-  if (from->scan_owed > 0 || from->halt_owed)
+  if (from->seat.scan_owed > 0 || from->seat.halt_owed)
     seat_ask (to, STACK_FLAG_SCAN);
   else
-    __atomic_store_n (&from->paid, engine->asked, __ATOMIC_RELAXED);
+    __atomic_store_n (&from->shared.paid, engine->orders.asked, __ATOMIC_RELAXED);
   pthread_mutex_unlock (&engine->lock);
 }
 
 gboolean
 seat_scan_served (Stack *stack)
 {
-  if (stack->scan_owed == 0 || (stack_flags (stack) & STACK_FLAG_SCAN))
+  if (stack->seat.scan_owed == 0 || (stack_flags (stack) & STACK_FLAG_SCAN))
     return FALSE;
-  stack->scan_owed = 0;
+  stack->seat.scan_owed = 0;
   return seat_scans_served (stack->engine);
 }
 
 gboolean
 seat_scans_served (Engine *engine)
 {
-  guint64 served = engine->scans;
+  guint64 served = engine->orders.scans;
 
   for (guint i = 0; i < engine->n_stacks; i++)
-    if (engine->stacks[i]->scan_owed > 0)
-      served = MIN (served, engine->stacks[i]->scan_owed - 1);
-  if (served <= engine->scans_served)
+    if (engine->stacks[i]->seat.scan_owed > 0)
+      served = MIN (served, engine->stacks[i]->seat.scan_owed - 1);
+  if (served <= engine->orders.scans_served)
     return FALSE;
-  __atomic_store_n (&engine->scans_served, served, __ATOMIC_RELAXED);
+  __atomic_store_n (&engine->orders.scans_served, served, __ATOMIC_RELAXED);
   return TRUE;
 }
 
 gboolean
 seat_halt_served (Stack *stack)
 {
-  stack->state = STACK_HALTED;
-  if (!stack->halt_owed)
+  stack->seat.state = STACK_HALTED;
+  if (!stack->seat.halt_owed)
     return FALSE;
-  stack->halt_owed = FALSE;
-  return --stack->engine->halts_owed == 0;
+  stack->seat.halt_owed = FALSE;
+  return --stack->engine->orders.halts_owed == 0;
 }

@@ -73,7 +73,7 @@ fetch (Stack *stack, SatinSlot_ *self, SatinSlot_ *head, SatinShared shared)
   while (bytes == NULL)
     {
       place (head);
-      want.held = __atomic_load_n (&stack->serving, __ATOMIC_RELAXED);
+      want.held = __atomic_load_n (&stack->shared.serving, __ATOMIC_RELAXED);
       (void)adopt_new_loan (stack->engine, &away, &want);
       mailbox_tell (stack->engine);
       wait_for (stack, self, head, head, head + 1);

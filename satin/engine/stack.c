@@ -31,43 +31,42 @@
 static SatinSlot_ *
 tail_of (Stack *stack, guint64 tt)
 {
-  return stack->slots + (tt & TAIL_MASK);
+  return stack->memory.slots + (tt & TAIL_MASK);
 }
 
 static void
-release_memory (Stack *stack)
+release_memory (const StackMemory *memory)
 {
-  if (stack->slots != NULL)
-    memory_release (stack->slots, stack->n_slots * sizeof (SatinSlot_));
-  if (stack->arena != NULL)
-    memory_release (stack->arena, stack->arena_bytes);
-  if (stack->c_stack != NULL)
-    memory_release (stack->c_stack, stack->c_stack_bytes);
-  stack->slots = NULL;
-  stack->arena = stack->c_stack = NULL;
+  if (memory->slots != NULL)
+    memory_release (memory->slots, memory->n_slots * sizeof (SatinSlot_));
+  if (memory->arena != NULL)
+    memory_release (memory->arena, memory->arena_bytes);
+  if (memory->c_stack != NULL)
+    memory_release (memory->c_stack, memory->c_stack_bytes);
 }
 
-/* Where address space is limited (ulimit -v, strict overcommit) smaller stacks must do. */
+/* Where address space is limited (ulimit -v, strict overcommit) smaller stacks must do. `fixed`:
+ * the C stack is as large as was asked for. */
 static gboolean
-reserve_memory (Stack *stack, gsize c_stack_bytes)
+reserve_memory (StackMemory *memory, gsize c_stack_bytes, gboolean fixed)
 {
   for (guint shift = 0; shift <= STACK_SHIFT_MAX; shift += 2)
     {
-      stack->n_slots = (STACK_SLOTS_MAX >> shift) - 1;
-      stack->arena_bytes = STACK_ARENA_BYTES >> shift;
-      stack->c_stack_bytes = stack->engine->config.stack_bytes > 0
-                                 ? c_stack_bytes /* as was asked for */
-                                 : MAX (c_stack_bytes >> shift, ENGINE_STACK_BYTES_MIN);
-      stack->slots = memory_reserve (stack->n_slots * sizeof (SatinSlot_),
-                                     MEMORY_FULL ("a job stack")
-                                     ", or a job has too many children");
-      stack->arena = memory_reserve (stack->arena_bytes,
-                                     MEMORY_FULL ("the argument arena of a job stack"));
-      stack->c_stack
-          = memory_reserve (stack->c_stack_bytes, MEMORY_FULL ("the C stack of a job"));
-      if (stack->slots != NULL && stack->arena != NULL && stack->c_stack != NULL)
+      memory->n_slots = (STACK_SLOTS_MAX >> shift) - 1;
+      memory->arena_bytes = STACK_ARENA_BYTES >> shift;
+      memory->c_stack_bytes
+          = fixed ? c_stack_bytes : MAX (c_stack_bytes >> shift, ENGINE_STACK_BYTES_MIN);
+      memory->slots
+          = memory_reserve (memory->n_slots * sizeof (SatinSlot_),
+                            MEMORY_FULL ("a job stack") ", or a job has too many children");
+      memory->arena
+          = memory_reserve (memory->arena_bytes, MEMORY_FULL ("the argument arena of a job stack"));
+      memory->c_stack
+          = memory_reserve (memory->c_stack_bytes, MEMORY_FULL ("the C stack of a job"));
+      if (memory->slots != NULL && memory->arena != NULL && memory->c_stack != NULL)
         return TRUE;
-      release_memory (stack);
+      release_memory (memory);
+      *memory = (StackMemory){ 0 };
     }
   return FALSE;
 }
@@ -79,23 +78,23 @@ stack_new (Engine *engine, guint number, gsize c_stack_bytes)
 
   stack->engine = engine;
   stack->number = number;
-  stack->random = (guint32)(engine->config.seed * 2654435761u + number * 40503u) | 1;
-  stack->fresh = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
-  stack->watch = g_array_new (FALSE, FALSE, sizeof (Watch));
-  stack->bill = g_array_new (FALSE, FALSE, sizeof (Bill));
-  stack->origins = g_ptr_array_new ();
-  stack->spans = g_hash_table_new_full (NULL, NULL, NULL, g_free);
-  pthread_mutex_init (&stack->origins_lock, NULL);
-  stack->nexts = g_array_new (FALSE, FALSE, sizeof (Next));
-  pthread_cond_init (&stack->cond, &engine->cond_clock);
-  if (!reserve_memory (stack, c_stack_bytes))
+  stack->own.random = (guint32)(engine->config.seed * 2654435761u + number * 40503u) | 1;
+  stack->own.fresh = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
+  stack->own.watch = g_array_new (FALSE, FALSE, sizeof (Watch));
+  stack->own.bill.lines = g_array_new (FALSE, FALSE, sizeof (Bill));
+  stack->taken.origins = g_ptr_array_new ();
+  stack->taken.spans = g_hash_table_new_full (NULL, NULL, NULL, g_free);
+  pthread_mutex_init (&stack->taken.lock, NULL);
+  stack->own.nexts = g_array_new (FALSE, FALSE, sizeof (Next));
+  pthread_cond_init (&stack->seat.cond, &engine->cond_clock);
+  if (!reserve_memory (&stack->memory, c_stack_bytes, engine->config.stack_bytes > 0))
     {
       stack_free (stack);
       return NULL;
     }
-  stack->arena_top = stack->arena;
-  stack->split = stack->split_own = stack->limit = stack->slots;
-  stack->open.guard = stack->slots;
+  stack->own.arena_top = stack->memory.arena;
+  stack->shared.split = stack->own.split = stack->own.limit = stack->memory.slots;
+  stack->open.guard = stack->memory.slots;
   return stack;
 }
 
@@ -127,29 +126,29 @@ stack_release (Stack *stack, SatinSlot_ *bottom, SatinSlot_ *self, SatinSlot_ *t
 void
 stack_free (Stack *stack)
 {
-  if (stack->end_top != NULL)
-    stack_release (stack, stack->slots, stack->end_self, stack->end_top);
-  g_ptr_array_unref (stack->fresh);
-  g_array_unref (stack->watch);
-  g_array_unref (stack->bill);
-  g_ptr_array_unref (stack->origins);
-  g_hash_table_unref (stack->spans);
-  pthread_mutex_destroy (&stack->origins_lock);
-  look_clear (&stack->look);
-  g_array_unref (stack->nexts);
-  pthread_cond_destroy (&stack->cond);
-  release_memory (stack);
+  if (stack->own.end.top != NULL)
+    stack_release (stack, stack->memory.slots, stack->own.end.self, stack->own.end.top);
+  g_ptr_array_unref (stack->own.fresh);
+  g_array_unref (stack->own.watch);
+  g_array_unref (stack->own.bill.lines);
+  g_ptr_array_unref (stack->taken.origins);
+  g_hash_table_unref (stack->taken.spans);
+  pthread_mutex_destroy (&stack->taken.lock);
+  look_clear (&stack->taken.look);
+  g_array_unref (stack->own.nexts);
+  pthread_cond_destroy (&stack->seat.cond);
+  release_memory (&stack->memory);
   g_aligned_free (stack);
 }
 
 void
 stack_set_guard (Stack *stack)
 {
-  SatinSlot_ *guard = MAX (stack->split_own, stack->limit);
+  SatinSlot_ *guard = MAX (stack->own.split, stack->own.limit);
 
   /* A wish is never lost: either we see its flag below, or its guard store comes after ours. */
   __atomic_store_n (&stack->open.guard, guard, __ATOMIC_SEQ_CST);
-  if (__atomic_load_n (&stack->flags, __ATOMIC_SEQ_CST) != 0)           /* pairs with stack_ask */
+  if (__atomic_load_n (&stack->shared.flags, __ATOMIC_SEQ_CST) != 0)    /* pairs with stack_ask */
     __atomic_store_n (&stack->open.guard, STACK_ALL, __ATOMIC_RELAXED); /* the owner's own */
 }
 
@@ -158,17 +157,18 @@ stack_ask (Stack *stack, guint32 flags)
 {
   if ((stack_flags (stack) & flags) == flags)
     return;
-  __atomic_fetch_or (&stack->flags, flags, __ATOMIC_SEQ_CST); /* pairs with stack_set_guard */
+  __atomic_fetch_or (&stack->shared.flags, flags,
+                     __ATOMIC_SEQ_CST); /* pairs with stack_set_guard */
   __atomic_store_n (&stack->open.guard, STACK_ALL, __ATOMIC_SEQ_CST); /* after the flag */
 }
 
 guint32
 stack_take_flags (Stack *stack)
 {
-  SatinSlot_ *guard = MAX (stack->split_own, stack->limit);
+  SatinSlot_ *guard = MAX (stack->own.split, stack->own.limit);
 
   __atomic_store_n (&stack->open.guard, guard, __ATOMIC_SEQ_CST);
-  return __atomic_exchange_n (&stack->flags, 0, __ATOMIC_SEQ_CST); /* pairs with stack_ask */
+  return __atomic_exchange_n (&stack->shared.flags, 0, __ATOMIC_SEQ_CST); /* pairs with stack_ask */
 }
 
 /* What is behind a running child of the same job is finished. */
@@ -202,7 +202,7 @@ void
 stack_catch_up (Stack *stack, SatinSlot_ *self, SatinSlot_ *end, SatinSlot_ *top)
 {
   repair_guard (stack);
-  if (stack->split_own > top)
+  if (stack->own.split > top)
     stack_close (stack, top);
   note_behind (end, top, (guint32)(guintptr)self);
   while (slot_state (self) == SLOT_READY)
@@ -218,7 +218,7 @@ stack_catch_up (Stack *stack, SatinSlot_ *self, SatinSlot_ *end, SatinSlot_ *top
 static void
 set_split (Stack *stack, SatinSlot_ *split)
 {
-  stack->split_own = split;
+  stack->own.split = split;
   stack_set_guard (stack);
 }
 
@@ -228,15 +228,15 @@ lower_to (Stack *stack, SatinSlot_ *split)
 {
   SatinSlot_ *tail;
 
-  __atomic_store_n (&stack->split, split, __ATOMIC_SEQ_CST); /* pairs with stack_claim */
+  __atomic_store_n (&stack->shared.split, split, __ATOMIC_SEQ_CST); /* pairs with stack_claim */
   tail = tail_of (
       stack, __atomic_fetch_add (
-                 &stack->tt, TAG_ONE,
+                 &stack->shared.tt, TAG_ONE,
                  __ATOMIC_SEQ_CST)); /* pairs with stack_claim's CAS: after the store of split */
   if (tail > split)
     {
       split = tail;
-      __atomic_store_n (&stack->split, split, __ATOMIC_RELEASE); /* pairs with stack_claim */
+      __atomic_store_n (&stack->shared.split, split, __ATOMIC_RELEASE); /* pairs with stack_claim */
     }
   set_split (stack, split);
   return tail <= split;
@@ -245,22 +245,23 @@ lower_to (Stack *stack, SatinSlot_ *split)
 gboolean
 stack_lower (Stack *stack, SatinSlot_ *slot)
 {
-  SatinSlot_ *tail = tail_of (
-      stack, __atomic_load_n (&stack->tt, __ATOMIC_ACQUIRE)); /* pairs with stack_claim's CAS */
+  SatinSlot_ *tail
+      = tail_of (stack, __atomic_load_n (&stack->shared.tt,
+                                         __ATOMIC_ACQUIRE)); /* pairs with stack_claim's CAS */
 
-  if (slot >= stack->split_own)
+  if (slot >= stack->own.split)
     return TRUE;
   if (tail > slot)
     return FALSE; /* stable: thieves raise tail (and stack_pass_over, above what is
                      finished), only the owner lowers it */
   lower_to (stack, tail + (slot - tail) / 2);
-  return stack->split_own <= slot;
+  return stack->own.split <= slot;
 }
 
 void
 stack_lower_all (Stack *stack, SatinSlot_ *slot)
 {
-  if (slot < stack->split_own)
+  if (slot < stack->own.split)
     lower_to (stack, slot);
 }
 
@@ -269,19 +270,19 @@ stack_close (Stack *stack, SatinSlot_ *base)
 {
   guint64 tt, next;
 
-  if (stack->split_own <= base)
+  if (stack->own.split <= base)
     {
       stack_set_guard (stack);
       return;
     }
-  if (stack_lower (stack, base) && stack->split_own <= base)
+  if (stack_lower (stack, base) && stack->own.split <= base)
     return;
   /* Some of what is dead was claimed: set both marks to the base. */
-  __atomic_store_n (&stack->split, base, __ATOMIC_SEQ_CST); /* pairs with stack_claim */
-  tt = __atomic_load_n (&stack->tt, __ATOMIC_RELAXED);      /* the CAS below sees to it */
+  __atomic_store_n (&stack->shared.split, base, __ATOMIC_SEQ_CST); /* pairs with stack_claim */
+  tt = __atomic_load_n (&stack->shared.tt, __ATOMIC_RELAXED);      /* the CAS below sees to it */
   do
     next = ((tt & ~TAIL_MASK) + TAG_ONE) | MIN (tt & TAIL_MASK, stack_index (stack, base));
-  while (!__atomic_compare_exchange_n (&stack->tt, &tt, next, FALSE, __ATOMIC_SEQ_CST,
+  while (!__atomic_compare_exchange_n (&stack->shared.tt, &tt, next, FALSE, __ATOMIC_SEQ_CST,
                                        __ATOMIC_RELAXED)); /* pairs with stack_claim's CAS */
   set_split (stack, base);
 }
@@ -292,14 +293,14 @@ stack_note_passed (Stack *stack, SatinSlot_ *base, SatinSlot_ *top)
 {
   if (top == base)
     return;
-  stack->passed = top;
+  stack->own.passed = top;
   __atomic_store_n (&top[-1].parent, slot_parent (top - 1) | PARENT_PASSED, __ATOMIC_RELAXED);
 }
 
 static gboolean
 has_passed (Stack *stack, SatinSlot_ *self, SatinSlot_ *end)
 {
-  SatinSlot_ *split = stack->split_own, *passed = stack->passed;
+  SatinSlot_ *split = stack->own.split, *passed = stack->own.passed;
   guint32 parent;
 
   if (passed == NULL || passed > end || split >= passed)
@@ -313,13 +314,13 @@ has_passed (Stack *stack, SatinSlot_ *self, SatinSlot_ *end)
 static void
 move_over (Stack *stack, SatinSlot_ *to)
 {
-  SatinSlot_ *split = stack->split_own;
+  SatinSlot_ *split = stack->own.split;
   guint64 tt;
 
-  __atomic_store_n (&stack->split, to, __ATOMIC_SEQ_CST); /* pairs with stack_claim */
-  tt = __atomic_load_n (&stack->tt, __ATOMIC_RELAXED);    /* the CAS below sees to it */
+  __atomic_store_n (&stack->shared.split, to, __ATOMIC_SEQ_CST); /* pairs with stack_claim */
+  tt = __atomic_load_n (&stack->shared.tt, __ATOMIC_RELAXED);    /* the CAS below sees to it */
   while (tail_of (stack, tt) >= split && tail_of (stack, tt) < to
-         && !__atomic_compare_exchange_n (&stack->tt, &tt,
+         && !__atomic_compare_exchange_n (&stack->shared.tt, &tt,
                                           (tt & ~TAIL_MASK) | stack_index (stack, to), FALSE,
                                           __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
     ; /* pairs with stack_claim's CAS */
@@ -330,26 +331,26 @@ void
 stack_pass_over (Stack *stack, SatinSlot_ *self, SatinSlot_ *end)
 {
   if (has_passed (stack, self, end))
-    move_over (stack, stack->passed);
+    move_over (stack, stack->own.passed);
 }
 
 gboolean
 stack_grow (Stack *stack, SatinSlot_ *end)
 {
-  SatinSlot_ *slot = stack->split_own, *split;
+  SatinSlot_ *slot = stack->own.split, *split;
 
   while (slot < end && SLOT_KIND (slot_state (slot)) != SLOT_READY)
     slot++;
   if (slot >= end)
     {
       /* There may be a million of them, and the next thief asks soon. */
-      if (slot > stack->split_own + STACK_GROW_LOOKS)
+      if (slot > stack->own.split + STACK_GROW_LOOKS)
         move_over (stack, end);
       return FALSE;
     }
   split = slot + (end - slot) / 2;
   split = MAX (slot + 1, split);
-  __atomic_store_n (&stack->split, split, __ATOMIC_SEQ_CST); /* pairs with stack_claim */
+  __atomic_store_n (&stack->shared.split, split, __ATOMIC_SEQ_CST); /* pairs with stack_claim */
   set_split (stack, split);
   return TRUE;
 }
@@ -357,9 +358,9 @@ stack_grow (Stack *stack, SatinSlot_ *end)
 gboolean
 stack_publish (Stack *stack, SatinSlot_ *top)
 {
-  if (stack->split_own >= top)
+  if (stack->own.split >= top)
     return FALSE;
-  __atomic_store_n (&stack->split, top, __ATOMIC_SEQ_CST); /* pairs with stack_claim */
+  __atomic_store_n (&stack->shared.split, top, __ATOMIC_SEQ_CST); /* pairs with stack_claim */
   set_split (stack, top);
   return TRUE;
 }
@@ -367,9 +368,10 @@ stack_publish (Stack *stack, SatinSlot_ *top)
 gboolean
 stack_has_ready (Stack *victim)
 {
-  SatinSlot_ *slot
-      = tail_of (victim, __atomic_load_n (&victim->tt, __ATOMIC_SEQ_CST)); /* as stack_claim */
-  SatinSlot_ *split = __atomic_load_n (&victim->split, __ATOMIC_SEQ_CST);  /* as stack_claim */
+  SatinSlot_ *slot = tail_of (
+      victim, __atomic_load_n (&victim->shared.tt, __ATOMIC_SEQ_CST)); /* as stack_claim */
+  SatinSlot_ *split
+      = __atomic_load_n (&victim->shared.split, __ATOMIC_SEQ_CST); /* as stack_claim */
 
   while (slot < split && slot_state (slot) != SLOT_READY)
     slot++;
@@ -379,10 +381,10 @@ stack_has_ready (Stack *victim)
 guint
 stack_count_ready (Stack *stack, guint max)
 {
-  SatinSlot_ *slot = tail_of (stack, __atomic_load_n (&stack->tt, __ATOMIC_RELAXED));
+  SatinSlot_ *slot = tail_of (stack, __atomic_load_n (&stack->shared.tt, __ATOMIC_RELAXED));
   guint n = 0;
 
-  for (; slot < stack->split_own && n < max; slot++)
+  for (; slot < stack->own.split && n < max; slot++)
     n += slot_state (slot) == SLOT_READY;
   return n;
 }
@@ -393,12 +395,12 @@ stack_claim (Stack *victim, gboolean *dry)
 {
   for (;;)
     {
-      guint64 tt = __atomic_load_n (&victim->tt, __ATOMIC_SEQ_CST);
+      guint64 tt = __atomic_load_n (&victim->shared.tt, __ATOMIC_SEQ_CST);
       SatinSlot_ *slot = tail_of (victim, tt);
 
-      *dry = slot >= __atomic_load_n (&victim->split, __ATOMIC_SEQ_CST);
+      *dry = slot >= __atomic_load_n (&victim->shared.split, __ATOMIC_SEQ_CST);
       if (*dry
-          || !__atomic_compare_exchange_n (&victim->tt, &tt, tt + 1, FALSE, __ATOMIC_SEQ_CST,
+          || !__atomic_compare_exchange_n (&victim->shared.tt, &tt, tt + 1, FALSE, __ATOMIC_SEQ_CST,
                                            __ATOMIC_RELAXED))
         return NULL;
       if (slot_state (slot) == SLOT_READY)
@@ -409,8 +411,10 @@ stack_claim (Stack *victim, gboolean *dry)
 SatinSlot_ *
 stack_claim (Stack *victim, gboolean *dry)
 {
-  guint64 tt = __atomic_load_n (&victim->tt, __ATOMIC_SEQ_CST); /* before split: see lower_to */
-  SatinSlot_ *split = __atomic_load_n (&victim->split, __ATOMIC_SEQ_CST); /* pairs with lower_to */
+  guint64 tt
+      = __atomic_load_n (&victim->shared.tt, __ATOMIC_SEQ_CST); /* before split: see lower_to */
+  SatinSlot_ *split
+      = __atomic_load_n (&victim->shared.split, __ATOMIC_SEQ_CST); /* pairs with lower_to */
   SatinSlot_ *tail = tail_of (victim, tt), *slot, *next;
 
   *dry = tail >= split;
@@ -421,7 +425,7 @@ stack_claim (Stack *victim, gboolean *dry)
       break;
   next = slot < split ? slot + 1 : split;
   /* Pairs with lower_to and stack_close: the tag is the same, so nothing changed since the look. */
-  if (!__atomic_compare_exchange_n (&victim->tt, &tt,
+  if (!__atomic_compare_exchange_n (&victim->shared.tt, &tt,
                                     (tt & ~TAIL_MASK) | stack_index (victim, next), FALSE,
                                     __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
     return NULL;

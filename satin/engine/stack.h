@@ -51,7 +51,7 @@ enum
 #define PARENT_ORIGIN 1u   /* the parent is an origin slot: this job was stolen or lent to us */
 #define PARENT_REPORTED 2u /* a scan has reported this finished child */
 #define PARENT_SPINE 4u    /* a scan has met this job before its end */
-#define PARENT_PASSED 32u  /* stack->passed: this child and all before it are finished */
+#define PARENT_PASSED 32u  /* own.passed: this child and all before it are finished */
 #define PARENT_NOTED 64u   /* the states of this child and all behind it say that they started */
 #define PARENT_MARKS (PARENT_REPORTED | PARENT_SPINE)
 /* What satin_sync_next has handed out; SATIN_SKIPPED_: a satin_call that it passed by. */
@@ -80,7 +80,7 @@ typedef struct
   Mark *mark;
   guint64 gift_us, gift_saved_us; /* shared */
   guint64 saved_us, begin_us;     /* owner */
-  guint64 since_us;               /* under origins_lock: when it began, monotonic time */
+  guint64 since_us;               /* under taken.lock: when it began, monotonic time */
 } Origin;
 G_STATIC_ASSERT (sizeof (Origin) <= SATIN_PAYLOAD_);
 
@@ -132,82 +132,138 @@ typedef struct
   const SatinJob *job;
   guint thief;
   guint64 loan;
-  guint64 begun;   /* Stack.begun then */
+  guint64 begun;   /* StackTaken.begun then */
   guint64 said_us; /* monotonic time */
 } Look;
 
-struct Stack
+/* Reserved for a stack from its beginning to its end. */
+typedef struct
 {
-  SatinStack_ open; /* first: what inlined code sees */
-
-  guint32 flags __attribute__ ((aligned (64)));     /* shared */
-  SatinSlot_ *split __attribute__ ((aligned (64))); /* shared, owner writes */
-  guint64 tt __attribute__ ((aligned (64)));        /* shared: tag << 24 | tail */
-
-  SatinSlot_ *split_own __attribute__ ((aligned (64))); /* owner from here */
-  SatinSlot_ *limit;
   SatinSlot_ *slots;
   gsize n_slots;
-  char *arena, *arena_top;
+  char *arena;
   gsize arena_bytes;
+  char *c_stack;
+  gsize c_stack_bytes;
+} StackMemory;
+
+/* What other threads see without a lock: atomic, and written by the owner unless said otherwise.
+ * The first three have a cache line of their own each. */
+typedef struct
+{
+  guint32 flags __attribute__ ((aligned (64))); /* anybody */
+  SatinSlot_ *split __attribute__ ((aligned (64)));
+  guint64 tt __attribute__ ((aligned (64))); /* anybody: tag << 24 | tail */
+
+  SatinSlot_ *awaited __attribute__ ((aligned (64))); /* while its thread may sleep in a wait, the
+                                                         slot that it waits for or STACK_ANY */
+  guint64 serving;    /* the held job that the job at the bottom is of */
+  gboolean returning; /* it stores a result on another stack */
+  guint64 paid;       /* anybody: Orders.asked when it owed neither scan nor halt and returned
+                         something; 0: it may owe one */
+  guint64 clock;      /* see clock.c */
+  guint64 moved_us;   /* own time of jobs that are over */
+  gint64 balance_us;  /* anybody: what others did for the jobs here, less what rows stand for */
+  guint64 share_ppb;  /* finished share of the tree at the last scan */
+  guint64 executed;   /* stolen and held jobs run here */
+  guint64 elsewhere;  /* children that others ran */
+} StackShared;
+
+/* As a thief: when it asks for more public jobs again (worker_ask). */
+typedef struct
+{
+  guint64 until_us, pause_us;
+} AskPause;
+
+/* How often the owner looked for jobs to make public and found too few, since this call of
+ * engine_request_work (WorkRequest.number). */
+typedef struct
+{
+  guint n, request;
+} VainMoves;
+
+/* What the last scan found (clock.c) … */
+typedef struct
+{
+  gint64 jobs;        /* executed until then */
+  GArray *lines;      /* of Bill */
+  guint64 scanned_us; /* when that was, monotonic time */
+} LastBill;
+
+/* … and how many rows the next ones may give (scan.c). */
+typedef struct
+{
+  double left;
+  gint64 last_us; /* when that was reckoned */
+} RowBudget;
+
+/* Where the thread stood when the engine ended: stack_free cleans up from there. */
+typedef struct
+{
+  jmp_buf leave; /* out of everything */
+  SatinSlot_ *self, *top;
+} StackEnd;
+
+/* What only the owner's thread touches. */
+typedef struct
+{
+  SatinSlot_ *split __attribute__ ((aligned (64))); /* a copy of the shared one */
+  SatinSlot_ *limit;
+  SatinSlot_ *passed;  /* behind the children of the last frame that ended a phase with something
+                          public; still so if the last of them says PARENT_PASSED */
+  SatinSlot_ *running; /* the deepest job that a slow function began here; inlined code may run
+                          others above it */
+  SatinSlot_ *mark;    /* the origin slot of the newest loan that runs here, NULL: none */
+  gboolean leaving;    /* it is on its way out of that loan */
+  gboolean polls;      /* it woke only to look once, and has found nothing yet */
+  gboolean slept;      /* it slept and has found nothing yet */
+  char *arena_top;
   GPtrArray *fresh;
   GArray *watch; /* of Watch, bottom first: a prefix of the spine */
   GArray *nexts; /* of Next, bottom first; those of frames that are gone may lie on top */
-  guint number;
-  Engine *engine;
   guint32 random;
-  guint64 asked_until_us; /* as thief: when to ask for more again */
-  guint64 ask_pause_us;
-  guint vain_moves;    /* owner: how often it looked for jobs to make public … */
-  guint wishes;        /* owner: … since this call of engine_request_work */
-  SatinSlot_ *passed;  /* owner: behind the children of the last frame that ended a phase with
-                          something public; still so if the last of them says PARENT_PASSED */
-  gboolean polls;      /* it woke only to look once, and has found nothing yet */
-  gboolean slept;      /* it slept and has found nothing yet */
-  gboolean leaps;      /* under engine->lock: parked, it is woken to leapfrog */
-  gboolean beyond;     /* it woke only for the root: the others are as many as may be */
-  SatinSlot_ *running; /* owner: the deepest job that a slow function began here; inlined code may
-                          run others above it */
-  SatinSlot_ *mark;    /* the origin slot of the newest loan that runs here, NULL: none */
-  gboolean leaving;    /* it is on its way out of that loan */
+  AskPause ask;
+  VainMoves vain;
+  LastBill bill;
+  RowBudget rows;
+  TimelineLane *lane; /* NULL: nothing is noted */
+  StackEnd end;
+} StackOwn;
 
-  guint64 serving;    /* shared, owner writes: the held job that the job at the bottom is of */
-  guint64 clock;      /* shared, owner writes: see clock.c */
-  guint64 moved_us;   /* shared, owner writes: own time of jobs that are over */
-  gint64 balance_us;  /* shared: what others did for the jobs here, less what rows stand for */
-  gint64 jobs_billed; /* owner: jobs executed up to the last scan */
-  GArray *bill;       /* owner: of Bill (clock.h), of the last scan … */
-  guint64 scanned_us; /* owner: … which was then, monotonic time */
-  pthread_mutex_t origins_lock;
-  GPtrArray *origins;  /* under it: the origin slots, bottom first */
-  GHashTable *spans;   /* under it: SatinSlot_ -> Span, of results that came since the last scan */
-  guint64 begun;       /* under it: how often the list has changed */
-  Look look;           /* under it; the owner writes */
-  double rows_left;    /* owner: how many a scan may give */
-  gint64 rows_last_us; /* owner: when that was reckoned */
-  guint64 share_ppb;   /* shared: finished share of the tree at the last scan */
-  guint64 executed;    /* shared, owner writes: stolen and held jobs run here */
-  guint64 elsewhere;   /* shared, owner writes: children that others ran */
-  gboolean returning;  /* shared, owner writes: it stores a result on another stack */
-  guint64 paid; /* shared: Engine.asked when it owed neither scan nor halt and returned something;
-                   0: it may owe one */
+/* The jobs that it took from elsewhere, and what is said of them to others. */
+typedef struct
+{
+  pthread_mutex_t lock;
+  GPtrArray *origins; /* the origin slots, bottom first */
+  GHashTable *spans;  /* SatinSlot_ -> Span, of results that came since the last scan */
+  guint64 begun;      /* how often the list has changed */
+  Look look;          /* the owner writes */
+} StackTaken;
 
-  SatinSlot_ *awaited; /* shared: while its thread may sleep in a wait, the slot that it waits for
-                          or STACK_ANY; else NULL */
-
-  /* under engine->lock */
+/* Its thread and its right to run. Under engine->lock. */
+typedef struct
+{
   StackState state;
   guint64 scan_owed; /* the first engine_scan that it has not served; 0: it has served all */
   gboolean halt_owed;
+  gboolean leaps;  /* parked, it is woken to leapfrog */
+  gboolean beyond; /* it woke only for the root: the others are as many as may be */
   pthread_cond_t cond;
   pthread_t thread;
   gboolean has_thread; /* it was not joined yet */
   gboolean gone;       /* asleep, and its thread ends or has ended; see worker_again */
-  char *c_stack;
-  gsize c_stack_bytes;
-  TimelineLane *lane;             /* owner; NULL: nothing is noted */
-  jmp_buf leave;                  /* owner: out of everything, at the end of the engine */
-  SatinSlot_ *end_self, *end_top; /* owner: where it stood when it left, for cleaning up */
+} StackSeat;
+
+struct Stack
+{
+  SatinStack_ open; /* first: what inlined code sees */
+  StackShared shared;
+  StackOwn own;
+  StackTaken taken;
+  StackSeat seat;
+  Engine *engine; /* constant, as what follows */
+  guint number;
+  StackMemory memory;
 };
 
 /* Owner, or after the owner's thread ended: releases what is held by the slots from `bottom` up,
@@ -224,7 +280,7 @@ void stack_free (Stack *stack);
 static inline gboolean
 stack_is_parked (const Stack *stack)
 {
-  return __atomic_load_n (&stack->awaited, __ATOMIC_RELAXED) != NULL; /* a hint */
+  return __atomic_load_n (&stack->shared.awaited, __ATOMIC_RELAXED) != NULL; /* a hint */
 }
 
 static inline guint32
@@ -312,19 +368,20 @@ static inline void
 stack_count_elsewhere (Stack *stack, SatinSlot_ *slot)
 {
   if (SLOT_KIND (slot_state (slot)) == SLOT_RETURNED && !(slot_parent (slot) & PARENT_HANDED))
-    __atomic_store_n (&stack->elsewhere, stack->elsewhere + 1, __ATOMIC_RELAXED);
+    __atomic_store_n (&stack->shared.elsewhere, stack->shared.elsewhere + 1, __ATOMIC_RELAXED);
 }
 
 static inline guint32
 stack_flags (Stack *stack)
 {
-  return __atomic_load_n (&stack->flags, __ATOMIC_RELAXED); /* a look; see stack_take_flags */
+  return __atomic_load_n (&stack->shared.flags,
+                          __ATOMIC_RELAXED); /* a look; see stack_take_flags */
 }
 
 static inline gsize
 stack_index (const Stack *stack, const SatinSlot_ *slot)
 {
-  return (gsize)(slot - stack->slots);
+  return (gsize)(slot - stack->memory.slots);
 }
 
 /* Owner: split and limit have changed; the inlined code shall see it, and no wish is lost. */
@@ -350,12 +407,12 @@ void stack_close (Stack *stack, SatinSlot_ *base);
 static inline void
 slot_run (Stack *stack, SatinSlot_ *slot, SatinSlot_ *top)
 {
-  SatinSlot_ *outer = stack->running;
+  SatinSlot_ *outer = stack->own.running;
 
-  stack->running = slot;
+  stack->own.running = slot;
   stack_put_jobs (stack, satin_run_ (&stack->open, slot->job, slot, top, stack->open.jobs).jobs);
-  stack->running = outer;
-  if (stack->split_own > top)
+  stack->own.running = outer;
+  if (stack->own.split > top)
     stack_close (stack, top);
 }
 

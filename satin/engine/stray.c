@@ -28,7 +28,7 @@ count_children (Stack *stack, SatinSlot_ *job, SatinSlot_ *base, gboolean *abort
   guint32 number;
 
   *aborted = FALSE;
-  for (; end < stack->slots + stack->n_slots && slot_has_parent (end, job); end++)
+  for (; end < stack->memory.slots + stack->memory.n_slots && slot_has_parent (end, job); end++)
     *aborted = *aborted || slot_state (end) == SLOT_DROPPED;
   base = keep_first (base, end, &number);
   return number + (guint32)(end - base);
@@ -45,7 +45,7 @@ look_at_child (KnownNode *child, guint32 number, void *data)
   missing->n += n;
 }
 
-/* known_lock held. */
+/* known.lock held. */
 static guint
 count_others (Stack *stack, KnownNode *node, SatinSlot_ *job, SatinSlot_ *base)
 {
@@ -57,35 +57,35 @@ count_others (Stack *stack, KnownNode *node, SatinSlot_ *job, SatinSlot_ *base)
   digest = slot_digest (stack->engine, job, NULL);
   if (keeps)
     state = keep_digest (stack->engine, job, base->job->result);
-  return known_count_others (stack->engine->known, node, &digest, keeps ? &state : NULL);
+  return known_count_others (stack->engine->known.trie, node, &digest, keeps ? &state : NULL);
 }
 
 void
 stray_look (Stack *stack, SatinSlot_ *job, SatinSlot_ *base)
 {
   Engine *engine = stack->engine;
-  Missing missing = { .known = engine->known };
+  Missing missing = { .known = engine->known.trie };
   EngineEvent event = { .kind = ENGINE_UNMATCHED };
   KnownNode *node;
   gboolean aborted;
   guint n;
 
-  if (stack->watch->len == 0)
+  if (stack->own.watch->len == 0)
     return;
   watch_settle (stack, job);
   node = watch_node (stack, job);
   if (node == NULL)
     return;
   missing.end = count_children (stack, job, base, &aborted);
-  pthread_mutex_lock (&engine->known_lock);
+  pthread_mutex_lock (&engine->known.lock);
   n = count_others (stack, node, job, base);
   if (!aborted && best_count () == 0)
-    known_each_child (engine->known, node, look_at_child, &missing);
+    known_each_child (engine->known.trie, node, look_at_child, &missing);
   if (n + missing.n > 0)
-    event.path = known_path (engine->known, n > 0 ? node : missing.first);
-  pthread_mutex_unlock (&engine->known_lock);
+    event.path = known_path (engine->known.trie, n > 0 ? node : missing.first);
+  pthread_mutex_unlock (&engine->known.lock);
   n += missing.n;
-  if (n > 0 && __atomic_fetch_add (&engine->unmatched, n, __ATOMIC_RELAXED) == 0)
+  if (n > 0 && __atomic_fetch_add (&engine->figures.unmatched, n, __ATOMIC_RELAXED) == 0)
     mailbox_raise (engine, &event);
   else
     g_free (event.path);

@@ -76,7 +76,7 @@ origin_is_aborted (const Origin *origin)
 gboolean
 trace_is_aborted (Stack *stack)
 {
-  SatinSlot_ *slot = stack->mark;
+  SatinSlot_ *slot = stack->own.mark;
 
   while (slot != NULL)
     {
@@ -161,7 +161,8 @@ trace_init_from (Trace *trace, Stack *stack, SatinSlot_ *slot, const TraceBase *
       first = first_sibling (stack, slot, &number);
       number += (guint32)(slot - first);
       /* An estimate: above the children may lie what is dead. */
-      siblings = (guint32)(slot_family_end (slot, stack->slots + stack->n_slots) - first);
+      siblings
+          = (guint32)(slot_family_end (slot, stack->memory.slots + stack->memory.n_slots) - first);
       trace->siblings = trace->n == 0 ? siblings : trace->siblings;
       trace->weight /= siblings;
       append (trace, number);

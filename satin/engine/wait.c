@@ -49,14 +49,23 @@ typedef struct
   SatinSlot_ *top;                       /* where its children end */
 } Wait;
 
+/* FALSE: too often for this request. */
+static gboolean
+count_vain_move (VainMoves *vain, guint request)
+{
+  vain->n = vain->request == request ? vain->n + 1 : 1;
+  vain->request = request;
+  return vain->n <= WAIT_VAIN_MOVES_MAX;
+}
+
 /* Thieves wait: half of what is private becomes public, and more if they are many, since jobs may
  * be few and long. The next syncs look again for as long as that does not suffice. */
 static void
 serve_thieves (Stack *stack, SatinSlot_ *end)
 {
   Engine *engine = stack->engine;
-  guint wanted = __atomic_load_n (&engine->wanted, __ATOMIC_RELAXED); /* a wish */
-  guint wishes = __atomic_load_n (&engine->wishes, __ATOMIC_RELAXED);
+  guint wanted = __atomic_load_n (&engine->request.thieves, __ATOMIC_RELAXED); /* a wish */
+  guint request = __atomic_load_n (&engine->request.number, __ATOMIC_RELAXED);
   gboolean lacks, grows, grew = FALSE;
 
   do
@@ -68,11 +77,8 @@ serve_thieves (Stack *stack, SatinSlot_ *end)
   while (lacks && grows);
   if (grew)
     seat_poke (engine);
-  if (stack->wishes != wishes)
-    stack->vain_moves = 0;
-  stack->wishes = wishes;
-  lacks = lacks || __atomic_load_n (&engine->owed, __ATOMIC_RELAXED);
-  if (lacks && stack->vain_moves++ < WAIT_VAIN_MOVES_MAX)
+  lacks = lacks || __atomic_load_n (&engine->request.owed, __ATOMIC_RELAXED);
+  if (lacks && count_vain_move (&stack->own.vain, request))
     stack_ask (stack, STACK_FLAG_MOVE);
 }
 
@@ -120,7 +126,7 @@ static SatinSlot_ *
 find_back (Engine *engine, SatinSlot_ *first, SatinSlot_ *end)
 {
   /* Pairs with worker_give_back; after the store to `awaited`, as the slot's own state. */
-  if (__atomic_load_n (&engine->n_back, __ATOMIC_SEQ_CST) == 0)
+  if (__atomic_load_n (&engine->back.n, __ATOMIC_SEQ_CST) == 0)
     return NULL;
   for (SatinSlot_ *slot = first; slot < end; slot++)
     if (slot_state (slot) == SLOT_BACK)
@@ -216,8 +222,8 @@ sleep_parked (const Wait *wait)
       late = seat_timed_wait (stack, PARKED_LOOK_NS);
     }
   else
-    pthread_cond_wait (&stack->cond, &engine->lock);
-  return wait->kind == WAIT_RESULT && (stack->leaps || late) && seat_is_idle_for_good (engine)
+    pthread_cond_wait (&stack->seat.cond, &engine->lock);
+  return wait->kind == WAIT_RESULT && (stack->seat.leaps || late) && seat_is_idle_for_good (engine)
          && seat_thief_of (stack, wait->slot) != NULL;
 }
 
@@ -255,19 +261,19 @@ park (const Wait *wait)
   gboolean go_on;
 
   seat_end_work (stack);
-  timeline_begin (stack->lane, "parked", NULL, 0);
-  __atomic_store_n (&stack->awaited, wait->kind == WAIT_ANY ? STACK_ANY : wait->slot,
+  timeline_begin (stack->own.lane, "parked", NULL, 0);
+  __atomic_store_n (&stack->shared.awaited, wait->kind == WAIT_ANY ? STACK_ANY : wait->slot,
                     __ATOMIC_SEQ_CST); /* pairs with worker_wake */
   pthread_mutex_lock (&engine->lock);
-  stack->leaps = FALSE;
+  stack->seat.leaps = FALSE;
   seat_leave (stack);
   while (!wait_is_over (wait) && !has_to_act (wait) && !seat_engine_ends (engine))
     {
-      if (__atomic_load_n (&stack->flags, __ATOMIC_SEQ_CST) == 0) /* pairs with stack_ask */
+      if (__atomic_load_n (&stack->shared.flags, __ATOMIC_SEQ_CST) == 0) /* pairs with stack_ask */
         {
           if (sleep_parked (wait))
             break;
-          stack->leaps = FALSE;
+          stack->seat.leaps = FALSE;
           continue;
         }
       pthread_mutex_unlock (&engine->lock);
@@ -276,8 +282,9 @@ park (const Wait *wait)
     }
   go_on = seat_want (stack);
   pthread_mutex_unlock (&engine->lock);
-  __atomic_store_n (&stack->awaited, NULL, __ATOMIC_RELAXED); /* a wake-up too many does no harm */
-  timeline_end (stack->lane);
+  __atomic_store_n (&stack->shared.awaited, NULL,
+                    __ATOMIC_RELAXED); /* a wake-up too many does no harm */
+  timeline_end (stack->own.lane);
   if (!go_on && (stack_flags (stack) & STACK_FLAG_HALT))
     worker_halt (stack, wait->self, wait->top, (stack_flags (stack) & STACK_FLAG_WHOLE) != 0);
   if (!go_on)
@@ -313,7 +320,7 @@ wait_until_over (const Wait *wait)
           until_us = clock_us () + WAIT_SPIN_US;
           continue;
         }
-      if (__atomic_load_n (&engine->n_ready, __ATOMIC_RELAXED) == 0 && clock_us () < until_us)
+      if (__atomic_load_n (&engine->seats.n_ready, __ATOMIC_RELAXED) == 0 && clock_us () < until_us)
         {
           sched_yield ();
           continue;

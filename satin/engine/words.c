@@ -111,7 +111,7 @@ words_speak (const char *cause, gboolean repeat)
   rehearse_stop_here (stack);
   if (stack == words_stack && g_atomic_int_get (&words_unwinds))
     siglongjmp (words_astray, 1);
-  if (stack->mark == NULL)
+  if (stack->own.mark == NULL)
     return FALSE;
   is_first = g_atomic_int_compare_and_exchange (&words_state, WORDS_NONE, WORDS_BEGUN);
   if (is_first)
@@ -136,11 +136,11 @@ words_speak (const char *cause, gboolean repeat)
 static void
 fill_event (Engine *engine, EngineEvent *event, Stack *stack, gboolean innermost)
 {
-  SatinSlot_ *slot = stack->running;
+  SatinSlot_ *slot = stack->own.running;
   Trace trace, taken;
 
   trace_init (&trace, stack, slot);
-  trace_init (&taken, words_stack, words_stack->mark + 1);
+  trace_init (&taken, words_stack, words_stack->own.mark + 1);
   *event = (EngineEvent){ .kind = ENGINE_CRASH_REPORT,
                           .cause = words_cause,
                           .innermost = innermost,

@@ -43,8 +43,8 @@ satin_bytes (GBytes *fresh)
 
   if (stack != NULL)
     {
-      g_ptr_array_add (stack->fresh, fresh);
-      stack->open.fresh = stack->fresh->len;
+      g_ptr_array_add (stack->own.fresh, fresh);
+      stack->open.fresh = stack->own.fresh->len;
       return fresh;
     }
   pthread_mutex_lock (&mutex);
@@ -68,12 +68,12 @@ wake (Stack *stack, const SatinSlot_ *slot)
 {
   /* The slot's state was stored first, and park looks at it after its store: one of us sees the
    * other. */
-  const SatinSlot_ *awaited = __atomic_load_n (&stack->awaited, __ATOMIC_SEQ_CST);
+  const SatinSlot_ *awaited = __atomic_load_n (&stack->shared.awaited, __ATOMIC_SEQ_CST);
 
   if (awaited == NULL || (slot != NULL && awaited != STACK_ANY && awaited != slot))
     return;
   pthread_mutex_lock (&stack->engine->lock);
-  pthread_cond_signal (&stack->cond);
+  pthread_cond_signal (&stack->seat.cond);
   pthread_mutex_unlock (&stack->engine->lock);
 }
 
@@ -96,15 +96,15 @@ worker_give_back (Stack *stack, SatinSlot_ *slot)
   Back back = { stack, slot };
   gboolean came_back;
 
-  pthread_mutex_lock (&engine->back_lock);
+  pthread_mutex_lock (&engine->back.lock);
   came_back = abort_change_state (slot, SLOT_BACK);
   if (came_back)
     {
-      g_array_append_val (engine->back, back);
+      g_array_append_val (engine->back.list, back);
       /* Pairs with find_back in wait.c: worker_wake looks afterwards whether the owner sleeps. */
-      __atomic_store_n (&engine->n_back, engine->back->len, __ATOMIC_SEQ_CST);
+      __atomic_store_n (&engine->back.n, engine->back.list->len, __ATOMIC_SEQ_CST);
     }
-  pthread_mutex_unlock (&engine->back_lock);
+  pthread_mutex_unlock (&engine->back.lock);
   if (!came_back)
     {
       abort_answer (stack, slot);
@@ -119,34 +119,41 @@ worker_claim_back (Engine *engine, guint32 claimer, Stack **victim, SatinSlot_ *
 {
   gboolean claimed = FALSE;
 
-  if (__atomic_load_n (&engine->n_back, __ATOMIC_RELAXED) == 0)
+  if (__atomic_load_n (&engine->back.n, __ATOMIC_RELAXED) == 0)
     return FALSE;
-  pthread_mutex_lock (&engine->back_lock);
-  while (engine->back->len > 0 && !claimed)
+  pthread_mutex_lock (&engine->back.lock);
+  while (engine->back.list->len > 0 && !claimed)
     {
-      Back back = g_array_index (engine->back, Back, 0);
+      Back back = g_array_index (engine->back.list, Back, 0);
 
-      g_array_remove_index (engine->back, 0);
+      g_array_remove_index (engine->back.list, 0);
       *victim = back.stack;
       *slot = back.slot;
       claimed = slot_change_state (back.slot, SLOT_BACK, SLOT_STOLEN_BY (claimer));
     }
-  __atomic_store_n (&engine->n_back, engine->back->len, __ATOMIC_RELAXED);
-  pthread_mutex_unlock (&engine->back_lock);
+  __atomic_store_n (&engine->back.n, engine->back.list->len, __ATOMIC_RELAXED);
+  pthread_mutex_unlock (&engine->back.lock);
   return claimed;
+}
+
+/* Is it time to ask again? Then the next pause begins. */
+static gboolean
+ask_pause_is_over (AskPause *ask)
+{
+  guint64 now_us = clock_us ();
+
+  if (now_us < ask->until_us)
+    return FALSE;
+  ask->pause_us = CLAMP (ask->pause_us * 2, WORKER_ASK_PAUSE_MIN_US, WORKER_ASK_PAUSE_MAX_US);
+  ask->until_us = now_us + ask->pause_us;
+  return TRUE;
 }
 
 void
 worker_ask (Stack *thief, Stack *victim)
 {
-  guint64 now_us = clock_us ();
-
-  if (now_us < thief->asked_until_us || !clock_runs (victim))
-    return;
-  thief->ask_pause_us
-      = CLAMP (thief->ask_pause_us * 2, WORKER_ASK_PAUSE_MIN_US, WORKER_ASK_PAUSE_MAX_US);
-  thief->asked_until_us = now_us + thief->ask_pause_us;
-  stack_ask (victim, STACK_FLAG_MOVE);
+  if (clock_runs (victim) && ask_pause_is_over (&thief->own.ask))
+    stack_ask (victim, STACK_FLAG_MOVE);
 }
 
 SatinSlot_ *
@@ -172,7 +179,7 @@ worker_place (SatinSlot_ *top, const Origin *origin, SatinSlot_ *slot)
 static void
 serve (Stack *stack, guint64 held)
 {
-  __atomic_store_n (&stack->serving, held, __ATOMIC_RELAXED);
+  __atomic_store_n (&stack->shared.serving, held, __ATOMIC_RELAXED);
 }
 
 static void
@@ -180,12 +187,12 @@ note_begin (Stack *stack, SatinSlot_ *job)
 {
   const Origin *origin = slot_origin (job - 1);
 
-  if (stack->lane == NULL)
+  if (stack->own.lane == NULL)
     return;
   if (origin->held != NULL)
-    timeline_begin (stack->lane, job->job->name, "held", origin->held->number);
+    timeline_begin (stack->own.lane, job->job->name, "held", origin->held->number);
   else
-    timeline_begin (stack->lane, job->job->name, "stolen from", origin->victim->number);
+    timeline_begin (stack->own.lane, job->job->name, "stolen from", origin->victim->number);
 }
 
 /* Runs a placed job to its end, or until it is aborted and left (FALSE): then all that was above
@@ -194,10 +201,11 @@ static gboolean
 run_to_mark (Stack *stack, SatinSlot_ *job)
 {
   Origin *origin = slot_origin (job - 1);
-  Mark mark = { .outer = stack->mark, .arena = stack->arena_top, .fresh = stack->fresh->len };
+  Mark mark
+      = { .outer = stack->own.mark, .arena = stack->own.arena_top, .fresh = stack->own.fresh->len };
 
   origin->mark = &mark;
-  stack->mark = job - 1;
+  stack->own.mark = job - 1;
   if (setjmp (mark.jump) == 0)
     {
       slot_run (stack, job, job + 1);
@@ -211,7 +219,7 @@ run_to_mark (Stack *stack, SatinSlot_ *job)
 static gboolean
 run_placed (Stack *stack, SatinSlot_ *job, SatinSlot_ *below, Work *work)
 {
-  SatinSlot_ *outer = stack->mark, *running = stack->running;
+  SatinSlot_ *outer = stack->own.mark, *running = stack->own.running;
   gboolean ended;
 
   clock_begin_job (stack, job - 1);
@@ -223,8 +231,8 @@ run_placed (Stack *stack, SatinSlot_ *job, SatinSlot_ *below, Work *work)
   ended = run_to_mark (stack, job);
   if (ended)
     replay_end (stack, job);
-  stack->mark = outer;
-  stack->running = running;
+  stack->own.mark = outer;
+  stack->own.running = running;
   if (ended)
     stray_look (stack, job, job + 1);
   if (ended)
@@ -232,14 +240,15 @@ run_placed (Stack *stack, SatinSlot_ *job, SatinSlot_ *below, Work *work)
   else
     watch_drop (stack, below);
   stack_close (stack, job - 1);
-  timeline_end (stack->lane);
-  __atomic_store_n (&stack->executed, stack->executed + 1, __ATOMIC_RELAXED); /* a figure */
-  stack->ask_pause_us = 0;
+  timeline_end (stack->own.lane);
+  __atomic_store_n (&stack->shared.executed, stack->shared.executed + 1,
+                    __ATOMIC_RELAXED); /* a figure */
+  stack->own.ask.pause_us = 0;
   if (below == NULL)
     {
       seat_end_work (stack);
-      __atomic_store_n (&stack->share_ppb, 0, __ATOMIC_RELAXED); /* a figure */
-      g_ptr_array_set_size (stack->fresh, 0);
+      __atomic_store_n (&stack->shared.share_ppb, 0, __ATOMIC_RELAXED); /* a figure */
+      g_ptr_array_set_size (stack->own.fresh, 0);
       stack->open.fresh = 0;
     }
   else if (!ended && abort_is_due (stack))
@@ -272,11 +281,11 @@ worker_run_stolen (Stack *stack, Stack *victim, SatinSlot_ *slot, SatinSlot_ *to
   guint32 state;
 
   if (below == NULL)
-    serve (stack, __atomic_load_n (&victim->serving, __ATOMIC_RELAXED));
+    serve (stack, __atomic_load_n (&victim->shared.serving, __ATOMIC_RELAXED));
   ended = !origin_is_aborted (&origin) && run_placed (stack, job, below, &work);
   state = clock_give (victim, slot, &work); /* what was done in vain, too */
 
-  __atomic_fetch_add (&stack->engine->steals_local, 1, __ATOMIC_RELAXED); /* a figure */
+  __atomic_fetch_add (&stack->engine->figures.steals, 1, __ATOMIC_RELAXED); /* a figure */
   if (ended)
     {
       gboolean locked = seat_begin_return (stack, victim);
@@ -295,7 +304,7 @@ run_held (Stack *stack, Held *held)
 {
   Engine *engine = stack->engine;
   Origin origin = { .held = held };
-  SatinSlot_ *job = worker_place (stack->slots, &origin, &held->slot);
+  SatinSlot_ *job = worker_place (stack->memory.slots, &origin, &held->slot);
   EngineEvent event = { .kind = ENGINE_UNRUN, .held = held->number };
   Work work = { 0 };
   gboolean ended;
@@ -329,7 +338,7 @@ steal (Stack *stack)
 {
   Engine *engine = stack->engine;
   guint n = __atomic_load_n (&engine->n_stacks, __ATOMIC_ACQUIRE); /* pairs with worker_new */
-  guint start = random_next (&stack->random) % MAX (n, 1);
+  guint start = random_next (&stack->own.random) % MAX (n, 1);
   Stack *victim;
   SatinSlot_ *slot;
   gboolean dry;
@@ -338,10 +347,10 @@ steal (Stack *stack)
     {
       mailbox_tell (engine);
       if (!adopt_claimed (engine, victim, slot))
-        worker_run_stolen (stack, victim, slot, stack->slots, NULL);
+        worker_run_stolen (stack, victim, slot, stack->memory.slots, NULL);
       return TRUE;
     }
-  if (__atomic_load_n (&engine->n_fetches, __ATOMIC_RELAXED) > ENGINE_FETCHES_MAX / 4)
+  if (__atomic_load_n (&engine->pending.n_fetches, __ATOMIC_RELAXED) > ENGINE_FETCHES_MAX / 4)
     return FALSE; /* what there is to steal most likely is to be fetched too */
   for (guint i = 0; i < n; i++)
     {
@@ -358,7 +367,7 @@ steal (Stack *stack)
       slot_set_state (slot, SLOT_STOLEN_BY (stack->number));
       mailbox_tell (engine);
       if (!adopt_claimed (engine, victim, slot))
-        worker_run_stolen (stack, victim, slot, stack->slots, NULL);
+        worker_run_stolen (stack, victim, slot, stack->memory.slots, NULL);
       return TRUE;
     }
   return FALSE;
@@ -368,7 +377,8 @@ steal (Stack *stack)
 static gboolean
 better_drives (Engine *engine)
 {
-  return engine->config.idle != NULL && __atomic_load_n (&engine->busy, __ATOMIC_RELAXED) == 0;
+  return engine->config.idle != NULL
+         && __atomic_load_n (&engine->seats.busy, __ATOMIC_RELAXED) == 0;
 }
 
 /* With a seat and an empty stack: runs what it finds, until it finds nothing for a while or the
@@ -378,18 +388,18 @@ static void
 hunt (Stack *stack)
 {
   Engine *engine = stack->engine;
-  guint64 told_us = clock_us (), until_us = stack->polls ? 0 : told_us + WORKER_HUNT_US;
+  guint64 told_us = clock_us (), until_us = stack->own.polls ? 0 : told_us + WORKER_HUNT_US;
 
   while (!(stack_flags (stack) & STACK_FLAG_HALT) && !seat_engine_ends (engine)
-         && __atomic_load_n (&engine->n_ready, __ATOMIC_RELAXED) == 0)
+         && __atomic_load_n (&engine->seats.n_ready, __ATOMIC_RELAXED) == 0)
     {
-      Held *held = inbox_take (engine, stack->beyond);
+      Held *held = inbox_take (engine, stack->seat.beyond);
       if (held != NULL)
         {
           mailbox_tell_some (engine, &told_us);
           run_held (stack, held);
         }
-      else if (stack->beyond)
+      else if (stack->seat.beyond)
         return;
       else if (!steal (stack))
         {
@@ -418,9 +428,9 @@ serve_empty_scan (Stack *stack)
 void
 worker_leave (Stack *stack, SatinSlot_ *self, SatinSlot_ *top)
 {
-  stack->end_self = self;
-  stack->end_top = top;
-  longjmp (stack->leave, 1);
+  stack->own.end.self = self;
+  stack->own.end.top = top;
+  longjmp (stack->own.end.leave, 1);
 }
 
 static void
@@ -437,9 +447,9 @@ worker_halt (Stack *stack, SatinSlot_ *self, SatinSlot_ *top, gboolean whole)
 {
   Engine *engine = stack->engine;
 
-  if (stack->clock & 1)
+  if (stack->shared.clock & 1)
     seat_end_work (stack);
-  scan_halted (stack, self, top, whole || engine->leaving);
+  scan_halted (stack, self, top, whole || engine->orders.leaving);
   pthread_mutex_lock (&engine->lock);
   while (!seat_engine_ends (engine))
     {
@@ -449,7 +459,7 @@ worker_halt (Stack *stack, SatinSlot_ *self, SatinSlot_ *top, gboolean whole)
         {
           if (seat_halt_served (stack))
             mailbox_raise (engine, &(EngineEvent){ .kind = ENGINE_HALTED });
-          pthread_cond_wait (&stack->cond, &engine->lock);
+          pthread_cond_wait (&stack->seat.cond, &engine->lock);
           continue;
         }
       pthread_mutex_unlock (&engine->lock);
@@ -469,14 +479,14 @@ live (Stack *stack)
   do
     {
       hunt (stack);
-      timeline_begin (stack->lane, "idle", NULL, 0);
+      timeline_begin (stack->own.lane, "idle", NULL, 0);
       pthread_mutex_lock (&engine->lock);
       go_on = seat_sleep (stack);
       pthread_mutex_unlock (&engine->lock);
-      timeline_end (stack->lane);
+      timeline_end (stack->own.lane);
     }
   while (go_on);
-  if (!stack->gone && !__atomic_load_n (&engine->ending, __ATOMIC_SEQ_CST))
+  if (!stack->seat.gone && !__atomic_load_n (&engine->orders.ending, __ATOMIC_SEQ_CST))
     worker_halt (stack, NULL, NULL, FALSE);
 }
 
@@ -511,7 +521,7 @@ worker_thread (void *data)
   Stack *stack = data;
 
   worker_begin_here (stack);
-  if (setjmp (stack->leave) == 0)
+  if (setjmp (stack->own.end.leave) == 0)
     live (stack);
   words_watch_thread (FALSE);
   memory_unwatch_thread ();
@@ -534,32 +544,32 @@ worker_begin_thread (Stack *stack, void *(*body) (void *stack))
 {
   pthread_attr_t attributes;
 
-  stack->state = STACK_RUNNING;
+  stack->seat.state = STACK_RUNNING;
   pthread_attr_init (&attributes);
-  pthread_attr_setstack (&attributes, stack->c_stack, stack->c_stack_bytes);
-  stack->has_thread = pthread_create (&stack->thread, &attributes, body, stack) == 0;
+  pthread_attr_setstack (&attributes, stack->memory.c_stack, stack->memory.c_stack_bytes);
+  stack->seat.has_thread = pthread_create (&stack->seat.thread, &attributes, body, stack) == 0;
   pthread_attr_destroy (&attributes);
-  return stack->has_thread;
+  return stack->seat.has_thread;
 }
 
 gboolean
 worker_has_ended (Stack *stack)
 {
-  if (stack->has_thread)
-    stack->has_thread = pthread_tryjoin_np (stack->thread, NULL) == EBUSY;
-  return !stack->has_thread;
+  if (stack->seat.has_thread)
+    stack->seat.has_thread = pthread_tryjoin_np (stack->seat.thread, NULL) == EBUSY;
+  return !stack->seat.has_thread;
 }
 
 gboolean
 worker_again (Stack *stack)
 {
-  if (stack->has_thread)
-    pthread_join (stack->thread, NULL);
-  stack->gone = FALSE;
+  if (stack->seat.has_thread)
+    pthread_join (stack->seat.thread, NULL);
+  stack->seat.gone = FALSE;
   if (worker_begin_thread (stack, worker_thread))
     return TRUE;
-  stack->state = STACK_ASLEEP;
-  stack->gone = TRUE;
+  stack->seat.state = STACK_ASLEEP;
+  stack->seat.gone = TRUE;
   return FALSE;
 }
 
@@ -571,14 +581,14 @@ worker_new (Engine *engine, gboolean beyond)
   if (stack != NULL)
     {
       engine->stacks[engine->n_stacks] = stack;
-      stack->lane = new_lane (engine, engine->n_stacks);
-      stack->beyond = beyond;
-      stack->polls = stack->slept = TRUE; /* as if it had been woken to look */
+      stack->own.lane = new_lane (engine, engine->n_stacks);
+      stack->seat.beyond = beyond;
+      stack->own.polls = stack->own.slept = TRUE; /* as if it had been woken to look */
     }
   if (stack == NULL || !worker_begin_thread (stack, worker_thread))
     {
       g_clear_pointer (&stack, stack_free);
-      engine->refused_us = clock_us (); /* see seat.c, room */
+      engine->seats.refused_us = clock_us (); /* see seat.c, room */
       return NULL;
     }
   __atomic_store_n (&engine->n_stacks, engine->n_stacks + 1, __ATOMIC_RELEASE); /* steal */

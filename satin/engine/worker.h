@@ -6,7 +6,7 @@
 
 /* With engine->lock held: a new stack with its thread, counted in engine->stacks, without a seat
  * yet; `beyond` as in Stack. NULL: no memory or threads, and it is noted in
- * engine->refused_us. */
+ * engine->seats.refused_us. */
 Stack *worker_new (Engine *engine, gboolean beyond);
 /* The same for a stack that is `gone`: a thread for it again. Waits for the end of the one that it
  * had. FALSE: none is to be had now. */

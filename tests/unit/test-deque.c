@@ -37,11 +37,13 @@ state_key (guint64 key)
 {
   const Stack *stack = stacks[OWNER];
 
-  key = explorer_mix (explorer_mix (key, stack->tt), (guint64)(stack->split - stack->slots));
-  key = explorer_mix (explorer_mix (key, stack->flags), (guint64)(guintptr)stack->open.guard);
+  key = explorer_mix (explorer_mix (key, stack->shared.tt),
+                      (guint64)(stack->shared.split - stack->memory.slots));
+  key = explorer_mix (explorer_mix (key, stack->shared.flags),
+                      (guint64)(guintptr)stack->open.guard);
   for (int i = 0; i < SLOTS_SEEN; i++)
     {
-      const SatinSlot_ *slot = &stack->slots[i];
+      const SatinSlot_ *slot = &stack->memory.slots[i];
 
       key = explorer_mix (explorer_mix (key, slot->state), slot->parent);
       key = explorer_mix (key, *(const guint64 *)slot->payload);
@@ -126,7 +128,7 @@ wait_any (Stack *stack, const Next *next)
 static SatinSlot_ *
 run_job (Stack *stack, const SatinSlot_ *what)
 {
-  SatinSlot_ *origin = stack->slots, *job = origin + 1;
+  SatinSlot_ *origin = stack->memory.slots, *job = origin + 1;
 
   origin->parent = PARENT_ORIGIN;
   origin->state = SLOT_ORIGIN;
@@ -212,7 +214,7 @@ begin (void)
   for (int i = 0; i < 2; i++)
     {
       *stacks[i] = clean[i];
-      memset (stacks[i]->slots, 0, SLOTS_SEEN * sizeof (SatinSlot_));
+      memset (stacks[i]->memory.slots, 0, SLOTS_SEEN * sizeof (SatinSlot_));
     }
 }
 
@@ -224,7 +226,8 @@ check_end (void)
       return runs[i] == 0 ? "a leaf did not run" : "a leaf ran twice";
   if (result != program->expected)
     return "the result is wrong";
-  if (stacks[OWNER]->split != stacks[OWNER]->slots || stacks[OWNER]->slots[0].job != NULL)
+  if (stacks[OWNER]->shared.split != stacks[OWNER]->memory.slots
+      || stacks[OWNER]->memory.slots[0].job != NULL)
     return "something stayed public";
   return NULL;
 }
@@ -246,14 +249,14 @@ static gboolean
 late_ask_is_repaired (void)
 {
   Stack *stack = stacks[OWNER];
-  SatinSlot_ *self = stack->slots + 1;
+  SatinSlot_ *self = stack->memory.slots + 1;
 
   *stack = clean[OWNER];
   self->parent = PARENT_ORIGIN;
   self->state = SLOT_STARTED;
   stack->open.guard = STACK_ALL;
   stack_catch_up (stack, self, self + 1, self + 1);
-  return stack->open.guard == stack->split_own;
+  return stack->open.guard == stack->own.split;
 }
 #endif
 
