@@ -9,6 +9,7 @@
 #include "abort.h"
 
 #include "adopt.h"
+#include "pending.h"
 #include "trace.h"
 #include "wait.h"
 #include "worker.h"
@@ -20,7 +21,7 @@ abort_change_state (SatinSlot_ *slot, guint32 state)
 {
   guint32 now = slot_state (slot);
 
-  return SLOT_KIND (now) != SLOT_ABORTED && slot_change_state (slot, now, state);
+  return SLOT_STATE (now) != SLOT_ABORTED && slot_change_state (slot, now, SLOT_KIND (now) | state);
 }
 
 void
@@ -47,7 +48,7 @@ forget_slot (Stack *stack, SatinSlot_ *slot)
     {
       guint32 state = slot_state (slot);
 
-      switch (SLOT_KIND (state))
+      switch (SLOT_STATE (state))
         {
         case SLOT_READY:
           if (slot < stack->own.split)
@@ -60,10 +61,10 @@ forget_slot (Stack *stack, SatinSlot_ *slot)
           if (SLOT_THIEF (state) != SLOT_DRIVER)
             ask (engine->stacks[SLOT_THIEF (state)]);
           return FALSE;
-        case SLOT_LENT:
-          if (!adopt_forget_away (engine, slot))
+        case SLOT_AWAY:
+          if (!pending_cancel (engine, slot))
             return FALSE; /* the driver is putting its result, or giving it back */
-          slot_set_state (slot, SLOT_DROPPED);
+          slot_set_state (slot, SLOT_KIND (state) | SLOT_DROPPED);
           return TRUE;
         case SLOT_BACK:
           if (!slot_change_state (slot, state, SLOT_DROPPED))
@@ -87,7 +88,7 @@ forget (Stack *stack, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *top)
     forget_slot (stack, slot);
   for (SatinSlot_ *slot = first; slot < top; slot++)
     while (!forget_slot (stack, slot))
-      if (SLOT_KIND (slot_state (slot)) == SLOT_ABORTED)
+      if (SLOT_STATE (slot_state (slot)) == SLOT_ABORTED)
         wait_left (stack, self, slot, top);
       else
         sched_yield ();

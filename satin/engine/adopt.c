@@ -8,106 +8,8 @@
 
 #include "adopt.h"
 
-#include "abort.h"
 #include "keep.h"
-
-/* pending.lock held. */
-static void
-add_away (Engine *engine, Away *away)
-{
-  g_hash_table_insert (engine->pending.by_number, &away->number, away);
-  g_hash_table_insert (engine->pending.by_slot, away->slot, away);
-  if (away->fetched)
-    __atomic_fetch_add (&engine->pending.n_fetches, 1, __ATOMIC_RELAXED); /* a limit, roughly */
-}
-
-/* pending.lock held. */
-static Away *
-take_away (Engine *engine, Away *away)
-{
-  if (away == NULL)
-    return NULL;
-  g_hash_table_remove (engine->pending.by_slot, away->slot);
-  g_hash_table_steal (engine->pending.by_number, &away->number);
-  if (away->fetched)
-    __atomic_fetch_sub (&engine->pending.n_fetches, 1, __ATOMIC_RELAXED); /* a limit, roughly */
-  return away;
-}
-
-guint64
-adopt_new_loan (Engine *engine, const Away *away, const EngineEvent *adopt)
-{
-  Away *copy = g_memdup2 (away, sizeof *away);
-  guint64 number
-      = __atomic_add_fetch (&engine->pending.last, 1, __ATOMIC_RELAXED); /* only unique */
-  gboolean waits;
-
-  copy->number = number;
-  pthread_mutex_lock (&engine->pending.lock);
-  waits = abort_change_state (away->slot, SLOT_LENT);
-  if (waits)
-    add_away (engine, copy);
-  if (waits && adopt != NULL)
-    {
-      EngineEvent event = *adopt;
-
-      event.loan = number;
-      mailbox_raise_quietly (engine, &event); /* under the lock: before it can be told that it is
-                                                 over */
-    }
-  pthread_mutex_unlock (&engine->pending.lock);
-  if (waits)
-    return number;
-  away_free (copy);
-  abort_answer (away->stack, away->slot);
-  return 0;
-}
-
-Away *
-adopt_take_away (Engine *engine, guint64 loan)
-{
-  Away *away;
-
-  pthread_mutex_lock (&engine->pending.lock);
-  away = take_away (engine, g_hash_table_lookup (engine->pending.by_number, &loan));
-  pthread_mutex_unlock (&engine->pending.lock);
-  return away;
-}
-
-void
-adopt_put_away (Engine *engine, Away *away)
-{
-  pthread_mutex_lock (&engine->pending.lock);
-  add_away (engine, away);
-  pthread_mutex_unlock (&engine->pending.lock);
-}
-
-gboolean
-adopt_forget_away (Engine *engine, SatinSlot_ *slot)
-{
-  EngineEvent event = { .kind = ENGINE_ABORTED };
-  Away *away;
-
-  pthread_mutex_lock (&engine->pending.lock);
-  away = take_away (engine, g_hash_table_lookup (engine->pending.by_slot, slot));
-  if (away != NULL)
-    {
-      event.loan = away->number;
-      mailbox_raise (engine, &event);
-    }
-  pthread_mutex_unlock (&engine->pending.lock);
-  g_clear_pointer (&away, away_free);
-  return event.loan != 0;
-}
-
-void
-away_free (gpointer data)
-{
-  Away *away = data;
-
-  g_free (away->path);
-  g_free (away);
-}
+#include "pending.h"
 
 gboolean
 adopt_nothing_known (Engine *engine)
@@ -126,12 +28,14 @@ find_node (Engine *engine, const Trace *trace)
   return node;
 }
 
-/* Marks the slot as lent to the best holder; `finished`: he has the result. FALSE: nobody holds
- * anything of this digest at the node's path. TRUE also when it was aborted meanwhile. Releases the
- * node. */
+/* The slot waits for the best holder from now on; `finished`: he has the result. FALSE: nobody
+ * holds anything of this digest at the node's path. TRUE also when it was aborted meanwhile.
+ * Releases the node. */
 static gboolean
-adopt_at (Engine *engine, Away away, KnownNode *node, const Digest *digest, gboolean *finished)
+adopt_at (Stack *stack, SatinSlot_ *slot, KnownNode *node, const Digest *digest, gboolean *finished)
 {
+  Engine *engine = stack->engine;
+  Pending pending = { .kind = PENDING_RUNS, .stack = stack, .slot = slot };
   EngineEvent event = { .kind = ENGINE_ADOPT, .digest = *digest };
   gboolean held;
 
@@ -143,34 +47,35 @@ adopt_at (Engine *engine, Away away, KnownNode *node, const Digest *digest, gboo
   pthread_mutex_unlock (&engine->known.lock);
   if (!held)
     return FALSE;
-  away.path = g_strdup (event.path);
-  away.fetched = *finished;
-  if (adopt_new_loan (engine, &away, &event) == 0)
+  if (slot_is_kept (slot))
+    pending.kind = PENDING_KEPT;
+  else if (*finished)
+    pending.kind = PENDING_RESULT;
+  pending.path = g_strdup (event.path);
+  if (pending_begin (engine, &pending, &event) == 0)
     engine_event_clear (&event);
   return TRUE;
 }
 
 static gboolean
-adopt_slot (Engine *engine, Stack *stack, SatinSlot_ *slot, KnownNode *node, gboolean *finished)
+adopt_slot (Stack *stack, SatinSlot_ *slot, KnownNode *node, gboolean *finished)
 {
-  Away away = { .stack = stack, .slot = slot, .adopted = TRUE };
-  Digest digest = slot_digest (engine, slot, NULL);
+  Digest digest = slot_digest (stack->engine, slot, NULL);
 
-  return adopt_at (engine, away, node, &digest, finished);
+  return adopt_at (stack, slot, node, &digest, finished);
 }
 
 gboolean
 adopt_kept (Stack *stack, SatinSlot_ *slot, const Trace *job, const Digest *digest)
 {
   Engine *engine = stack->engine;
-  Away away = { .stack = stack, .slot = slot, .adopted = TRUE, .kept = TRUE };
   KnownNode *node;
   gboolean adopted, finished;
 
   pthread_mutex_lock (&engine->known.lock);
   node = known_keep (find_node (engine, job));
   pthread_mutex_unlock (&engine->known.lock);
-  adopted = adopt_at (engine, away, node, digest, &finished);
+  adopted = adopt_at (stack, slot, node, digest, &finished);
   mailbox_tell (engine);
   return adopted;
 }
@@ -192,7 +97,7 @@ adopt_claimed (Engine *engine, Stack *stack, SatinSlot_ *slot)
     known_keep (node);
   pthread_mutex_unlock (&engine->known.lock);
   trace_clear (&trace);
-  held = held && adopt_slot (engine, stack, slot, node, &finished);
+  held = held && adopt_slot (stack, slot, node, &finished);
   if (held)
     mailbox_tell (engine);
   return held;
@@ -219,7 +124,7 @@ adopt_child (Stack *stack, KnownNode *parent, SatinSlot_ *slot, guint32 number, 
   gboolean held;
   KnownNode *node = child_node (stack->engine, parent, number, &held);
 
-  return held && adopt_slot (stack->engine, stack, slot, node, finished);
+  return held && adopt_slot (stack, slot, node, finished);
 }
 
 typedef struct
@@ -470,13 +375,13 @@ look_at_late (KnownNode *child, guint32 number, void *data)
   if (!finished)
     {
       SatinSlot_ *slot = late->first + (number - late->number);
-      guint32 kind;
+      guint32 state;
 
       if ((guint64)(number - late->number) >= (guint64)(late->top - late->first)
           || slot == late->running)
         return;
-      kind = SLOT_KIND (slot_state (slot));
-      finished = kind == SLOT_STARTED || kind == SLOT_RETURNED || kind == SLOT_DROPPED;
+      state = SLOT_STATE (slot_state (slot));
+      finished = state == SLOT_STARTED || state == SLOT_DONE || state == SLOT_DROPPED;
     }
   if (finished)
     collect_untold (child, number, &late->untold);

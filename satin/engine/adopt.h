@@ -17,20 +17,6 @@ gboolean adopt_claimed (Engine *engine, Stack *stack, SatinSlot_ *slot);
 gboolean adopt_child (Stack *stack, KnownNode *parent, SatinSlot_ *slot, guint32 number,
                       gboolean *finished);
 
-/* Claimed or private: the slot of `away` waits for a result from elsewhere from now on, under a new
- * loan number. Takes over away->path. `adopt`: raised, with the number, before anybody can see the
- * slot wait; NULL: it was lent. 0: it was aborted meanwhile, and is done with. */
-guint64 adopt_new_loan (Engine *engine, const Away *away, const EngineEvent *adopt);
-/* (nullable) (transfer full): ends the wait of a loan; whoever gets it decides what becomes of the
- * slot. Any thread. */
-Away *adopt_take_away (Engine *engine, guint64 loan);
-/* (transfer full): what was taken is awaited on. */
-void adopt_put_away (Engine *engine, Away *away);
-/* The slot is forgotten: ends its wait and tells the driver so. FALSE: somebody took it just now.
- */
-gboolean adopt_forget_away (Engine *engine, SatinSlot_ *slot);
-void away_free (gpointer away);
-
 /* Waits in the first slot of a frame, a kept one, for what somebody holds under this digest at the
  * path of the frame's job. FALSE: nobody does; the slot is untouched. TRUE: ENGINE_ADOPT was
  * raised; the caller waits. Owner. */

@@ -185,7 +185,7 @@ clock_given_us (guint32 state)
 {
   guint32 packed = state >> 8;
 
-  if (SLOT_KIND (state) != SLOT_RETURNED)
+  if (SLOT_STATE (state) != SLOT_DONE)
     return 0;
   return (guint64)(packed & GIVEN_MAX) << (packed >> GIVEN_BITS);
 }
@@ -233,7 +233,7 @@ clock_give (Stack *stack, SatinSlot_ *slot, const Work *work)
                       __ATOMIC_RELEASE); /* given */
   change_balance (stack, (gint64)work->risk_us);
   note_span (stack, slot, work->began_us);
-  return SLOT_RETURNED | pack (work->work_us) << 8;
+  return SLOT_DONE | pack (work->work_us) << 8;
 }
 
 /* Some of the lines of a bill. */
@@ -356,7 +356,7 @@ span_of_new (Stack *stack, const Bill *line, guint64 from_us, guint64 now_us)
 {
   if (line->spine)
     return (Span){ from_us, 0 };
-  if (SLOT_KIND (slot_state (line->slot)) == SLOT_RETURNED)
+  if (SLOT_STATE (slot_state (line->slot)) == SLOT_DONE)
     return take_span (stack, line->slot);
   guint64 took_us = MIN (line->work_us, now_us - from_us);
   return (Span){ now_us - took_us, took_us };

@@ -9,6 +9,7 @@
 #include "best.h"
 #include "clock.h"
 #include "memory.h"
+#include "pending.h"
 #include "scan.h"
 #include "seat.h"
 #include "words.h"
@@ -142,7 +143,8 @@ engine_new (const EngineConfig *config, GError **error)
   init_jobs (engine);
   engine_set_constants (engine, &(Digest){ { 0 } });
   engine->inbox.held = g_hash_table_new_full (g_int64_hash, g_int64_equal, NULL, held_free);
-  engine->pending.by_number = g_hash_table_new_full (g_int64_hash, g_int64_equal, NULL, away_free);
+  engine->pending.by_number
+      = g_hash_table_new_full (g_int64_hash, g_int64_equal, NULL, pending_free);
   engine->pending.by_slot = g_hash_table_new (g_direct_hash, g_direct_equal);
   engine->back.list = g_array_new (FALSE, FALSE, sizeof (Back));
   engine->known.trie = known_new (config->stems);

@@ -35,20 +35,6 @@ struct Held
   void *memory; /* in which it lies, aligned as a slot is */
 };
 
-/* A slot that waits for a result from elsewhere. */
-typedef struct
-{
-  guint64 number;
-  Stack *stack;
-  SatinSlot_ *slot;
-  char *path;
-  guint64 since_us; /* when it was lent; 0: adopted */
-  gboolean adopted;
-  gboolean kept;    /* it is a recall that waits */
-  gboolean shared;  /* it is shared bytes that wait: see share.h */
-  gboolean fetched; /* adopted from a holder that has the result, so that it comes soon */
-} Away;
-
 /* A result that is being fetched takes memory beside its slot, so that a wide frame of which most
  * is held elsewhere has no more of them on the way than about this many. */
 #define ENGINE_FETCHES_MAX 1024
@@ -128,12 +114,12 @@ typedef struct
   guint n;      /* atomic copy of the length */
 } BackList;
 
-/* Slots whose result comes from elsewhere (adopt.c). */
+/* Slots whose result comes from elsewhere (pending.c). */
 typedef struct
 {
   pthread_mutex_t lock;
   guint n_fetches;       /* atomic: those that are fetched */
-  GHashTable *by_number; /* -> Away */
+  GHashTable *by_number; /* -> Pending */
   GHashTable *by_slot;   /* the same */
   guint64 last;          /* atomic: the number given last */
 } Pendings;

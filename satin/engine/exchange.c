@@ -9,9 +9,8 @@
 #include "adopt.h"
 #include "clock.h"
 #include "inbox.h"
-#include "keep.h"
+#include "pending.h"
 #include "seat.h"
-#include "share.h"
 #include "worker.h"
 
 /* A claim can fail because another thief was faster; so often the same victim is tried. */
@@ -84,14 +83,14 @@ place_slot (Engine *engine, Stack *stack, SatinSlot_ *slot, Loan *loan)
 static gboolean
 lend_slot (Engine *engine, Stack *stack, SatinSlot_ *slot, Loan *loan)
 {
-  Away away = { .stack = stack, .slot = slot, .since_us = clock_us () };
+  Pending pending = { .kind = PENDING_LENT, .stack = stack, .slot = slot, .since_us = clock_us () };
 
   place_slot (engine, stack, slot, loan);
   loan->job = engine_job_index (engine, slot->job);
   loan->args = slot_encode_args (slot);
   loan->digest = engine_digest (engine, loan->job, loan->args);
-  away.path = g_strdup (loan->path);
-  loan->loan = engine->lending.last = adopt_new_loan (engine, &away, NULL);
+  pending.path = g_strdup (loan->path);
+  loan->loan = engine->lending.last = pending_begin (engine, &pending, NULL);
   if (loan->loan != 0)
     {
       timeline_mark (engine->config.lane, "lent", "loan", loan->loan);
@@ -162,73 +161,24 @@ engine_request_work (Engine *engine, guint thieves)
 gboolean
 engine_awaits (Engine *engine, guint64 loan)
 {
-  gboolean found;
-
-  pthread_mutex_lock (&engine->pending.lock);
-  found = g_hash_table_contains (engine->pending.by_number, &loan);
-  pthread_mutex_unlock (&engine->pending.lock);
-  return found;
-}
-
-/* What a recall waits for; NULL: the holder has nothing. */
-static gboolean
-put_kept (const Away *away, GBytes *packed, const Work *work)
-{
-  keep_put (away->stack, away->slot, packed, work);
-  worker_wake (away->stack);
-  return TRUE;
-}
-
-static gboolean
-put_slot (Engine *engine, const Away *away, GBytes *value, const Work *work)
-{
-  if (away->kept)
-    return put_kept (away, value, work);
-  if (away->shared)
-    return share_put (away, value);
-  if (!record_decode (away->slot->job->result, value, slot_result (away->slot), NULL))
-    return FALSE;
-  adopt_cover (engine, away->path);
-  slot_finish (away->slot, clock_give (away->stack, away->slot, work));
-  worker_wake_for (away->stack, away->slot);
-  return TRUE;
+  return pending_is_awaited (engine, loan);
 }
 
 gboolean
 engine_put (Engine *engine, guint64 loan, GBytes *value, guint64 work_us, guint64 risk_us)
 {
-  Away *away = adopt_take_away (engine, loan);
-  Work work = { work_us, MIN (risk_us, work_us), away != NULL ? away->since_us : 0 };
+  const Work work = { work_us, MIN (risk_us, work_us), 0 };
 
-  if (away == NULL)
+  if (!pending_complete (engine, loan, value, work))
     return FALSE;
-  if (!put_slot (engine, away, value, &work))
-    {
-      adopt_put_away (engine, away);
-      return FALSE;
-    }
   timeline_mark (engine->config.lane, "returned", "loan", loan);
-  if (away->adopted && !away->kept)
-    __atomic_fetch_add (&engine->figures.reused, 1, __ATOMIC_RELAXED); /* a figure */
-  away_free (away);
   return TRUE;
 }
 
 gboolean
 engine_back (Engine *engine, guint64 loan)
 {
-  Away *away = adopt_take_away (engine, loan);
-
-  if (away == NULL)
-    return FALSE;
-  if (away->kept)
-    put_kept (away, NULL, NULL);
-  else if (away->shared)
-    share_put (away, NULL);
-  else
-    worker_give_back (away->stack, away->slot);
-  away_free (away);
-  return TRUE;
+  return pending_return (engine, loan);
 }
 
 /* Zeroed. To align by hand costs less than posix_memalign: it takes what malloc has lying ready. */

@@ -141,12 +141,12 @@ satin_rest_ (SatinStack_ *open, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ 
   stack_catch_up (stack, self, slot + 1, top);
   for (;; slot--)
     {
-      guint32 kind = SLOT_KIND (slot_state (slot));
+      guint32 state = SLOT_STATE (slot_state (slot));
 
-      if (slot < satin_guard_ (open) || (kind != SLOT_READY && kind != SLOT_STARTED))
+      if (slot < satin_guard_ (open) || (state != SLOT_READY && state != SLOT_STARTED))
         take = take_child (stack, self, first, slot, top);
       else
-        take = kind == SLOT_READY ? TAKE_RUN : TAKE_NEXT; /* a finished call */
+        take = state == SLOT_READY ? TAKE_RUN : TAKE_NEXT; /* a finished call */
       if (take == TAKE_RUN)
         {
           slot_set_state (slot, SLOT_STARTED);
@@ -238,7 +238,7 @@ satin_release_ (SatinStack_ *open, SatinSlot_ *base, SatinSlot_ *head, uint64_t 
     {
       if (slot->job->args_hold)
         record_clear (slot->job->args, slot_payload (slot));
-      if (slot->job->result_holds && slot_state (slot) != SLOT_DROPPED)
+      if (slot->job->result_holds && SLOT_STATE (slot_state (slot)) != SLOT_DROPPED)
         record_clear (slot->job->result, slot_result (slot));
     }
   if (stack->own.fresh->len > fresh)

@@ -47,7 +47,7 @@ void
 keep_put (Stack *stack, SatinSlot_ *slot, GBytes *packed, const Work *work)
 {
   KeepHead *head = slot_payload (slot);
-  guint32 state = SLOT_RETURNED;
+  guint32 state = SLOT_DONE;
   g_autoptr (GBytes) value = NULL;
 
   if (packed != NULL)
@@ -60,7 +60,7 @@ keep_put (Stack *stack, SatinSlot_ *slot, GBytes *packed, const Work *work)
       memset (slot_result (slot), 0, slot->job->result->size);
     }
   head->reported = head->children;
-  slot_finish (slot, state);
+  slot_finish (slot, KIND_KEPT | state);
 }
 
 /* The job's part of the arena holds the state, if that is large, and nothing else. */
@@ -110,7 +110,7 @@ place (SatinPhases_ *phases)
     memcpy (slot->payload, &phases->arena, sizeof phases->arena);
   *(KeepHead *)slot_payload (slot) = (KeepHead){ 0, 0 };
   __atomic_store_n (&slot->parent, (guint32)(guintptr)phases->self, __ATOMIC_RELAXED);
-  slot_set_state (slot, SLOT_RETURNED);
+  slot_place (slot, KIND_KEPT | SLOT_DONE);
 }
 
 static guint32

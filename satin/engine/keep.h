@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a job with phases has kept. It lies in the first slot of the job's frame: a slot of the
- * pseudo-job that SATIN_KEEPS makes (its `run` is NULL), whose result is the state and which says
- * how many children the state stands for. So frames that keep nothing pay nothing, a thief finds
- * the number of a child where it looks for the first one, and a scan finds the state where it looks
- * for rows. While satin_recall waits, that slot waits for its holder as any lent slot does. */
+/* What a job with phases has kept. It lies in the first slot of the job's frame: a KIND_KEPT slot
+ * of the pseudo-job that SATIN_KEEPS makes, whose result is the state and which says how many
+ * children the state stands for. So frames that keep nothing pay nothing, a thief finds the number
+ * of a child where it looks for the first one, and a scan finds the state where it looks for rows.
+ * While satin_recall waits, that slot waits for its holder as any lent slot does. */
 #pragma once
 
 #include "clock.h"
@@ -20,7 +20,8 @@ G_STATIC_ASSERT (sizeof (KeepHead) == SATIN_KEEP_AT_);
 static inline gboolean
 slot_is_kept (const SatinSlot_ *slot)
 {
-  return slot->job != NULL && slot->job->run == NULL;
+  /* The kind of a slot that another stack's thread may ask about does not change. */
+  return SLOT_KIND (__atomic_load_n (&slot->state, __ATOMIC_RELAXED)) == KIND_KEPT;
 }
 
 /* How many children the state in a kept slot stands for; 0: it is still waited for, or there is
@@ -28,9 +29,8 @@ slot_is_kept (const SatinSlot_ *slot)
 static inline guint32
 keep_children (SatinSlot_ *slot)
 {
-  return SLOT_KIND (slot_state (slot)) == SLOT_RETURNED
-             ? ((KeepHead *)slot_payload (slot))->children
-             : 0;
+  return SLOT_STATE (slot_state (slot)) == SLOT_DONE ? ((KeepHead *)slot_payload (slot))->children
+                                                     : 0;
 }
 
 static inline guint32

@@ -4,7 +4,7 @@
 
 #include "look.h"
 
-#include "adopt.h"
+#include "pending.h"
 #include "trace.h"
 
 void
@@ -15,23 +15,15 @@ look_clear (Look *look)
   g_clear_pointer (&look->args, g_bytes_unref);
 }
 
-/* The slot waits for something under a loan number. */
+/* The slot waits for something under a loan number, unless that ends just now. */
 static void
-note_away (Stack *stack, SatinSlot_ *slot, Look *look)
+note_away (Stack *stack, SatinSlot_ *slot, guint32 kind, Look *look)
 {
-  Engine *engine = stack->engine;
-  const Away *away;
-
-  pthread_mutex_lock (&engine->pending.lock);
-  away = g_hash_table_lookup (engine->pending.by_slot, slot);
-  if (away != NULL)
-    {
-      look->loan = away->number;
-      look->kind = away->shared ? ENGINE_NOW_SHARED
-                   : away->kept ? ENGINE_NOW_KEPT
-                                : ENGINE_NOW_LOAN;
-    }
-  pthread_mutex_unlock (&engine->pending.lock);
+  look->loan = pending_number (stack->engine, slot);
+  if (look->loan != 0)
+    look->kind = kind == KIND_FETCH  ? ENGINE_NOW_SHARED
+                 : kind == KIND_KEPT ? ENGINE_NOW_KEPT
+                                     : ENGINE_NOW_LOAN;
 }
 
 /* What the owner's wait is for, when its thread may sleep in one. */
@@ -50,7 +42,7 @@ note_wait (Stack *stack, Look *look)
       return;
     }
   state = slot_state (slot);
-  switch (SLOT_KIND (state))
+  switch (SLOT_STATE (state))
     {
     case SLOT_STOLEN:
       look->kind = ENGINE_NOW_CHILD;
@@ -60,8 +52,8 @@ note_wait (Stack *stack, Look *look)
       look->kind = ENGINE_NOW_ABORT;
       look->thief = SLOT_THIEF (state);
       break;
-    case SLOT_LENT:
-      note_away (stack, slot, look);
+    case SLOT_AWAY:
+      note_away (stack, slot, SLOT_KIND (state), look);
       break;
     default: /* it has just come back, or its result has */
       break;

@@ -109,7 +109,7 @@ add_row (Scan *scan, SatinSlot_ *slot, guint32 number, double weight)
   if (!scan->aborted && (scan->whole || !reported) && !is_full (scan))
 #endif
     line.row = new_row (scan, slot, number, weight);
-  if (!reported && SLOT_KIND (slot_state (slot)) == SLOT_STARTED)
+  if (!reported && SLOT_STATE (slot_state (slot)) == SLOT_STARTED)
     line.share = weight;
   add_line (scan, line);
   mark (slot, (slot_parent (slot) & ~PARENT_MARKS) | PARENT_REPORTED);
@@ -158,11 +158,11 @@ scan_family (Scan *scan, const Family *family)
     add_kept (scan, family);
   for (SatinSlot_ *slot = family->first; slot < family->end; slot++)
     {
-      guint32 kind = SLOT_KIND (slot_state (slot));
+      guint32 state = SLOT_STATE (slot_state (slot));
 
       if (slot == family->running)
         add_spine (scan, slot);
-      if (slot == family->running || (kind != SLOT_STARTED && kind != SLOT_RETURNED))
+      if (slot == family->running || (state != SLOT_STARTED && state != SLOT_DONE))
         continue;
       scan->finished += family->weight;
       add_row (scan, slot, family->number + (guint32)(slot - family->first), family->weight);

@@ -193,7 +193,7 @@ seat_thief_of (Stack *stack, SatinSlot_ *slot)
   guint32 state = slot_state (slot);
   Stack *thief;
 
-  if (SLOT_KIND (state) != SLOT_STOLEN || SLOT_THIEF (state) == SLOT_DRIVER)
+  if (SLOT_STATE (state) != SLOT_STOLEN || SLOT_THIEF (state) == SLOT_DRIVER)
     return NULL;
   thief = engine->stacks[SLOT_THIEF (state)];
   return thief->seat.state == STACK_RUNNING ? thief : NULL;

@@ -6,7 +6,7 @@
 
 #include "share.h"
 
-#include "adopt.h"
+#include "pending.h"
 #include "shared.h"
 #include "wait.h"
 #include "worker.h"
@@ -15,19 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Never called: a pseudo-job without `run` would be taken for what a job has kept. */
-static SatinDone_
-run_nothing (SatinStack_ *stack, SatinSlot_ *self, SatinSlot_ *head, uint64_t jobs)
-{
-  (void)stack;
-  (void)self;
-  (void)head;
-  return (SatinDone_){ jobs, 0 };
-}
-
 static const SatinType no_arguments = { "fetch", 1, SATIN_KIND_RECORD, 0, NULL };
 static const SatinJob fetch_job
-    = { "fetch", &no_arguments, &satin_type_SatinBytes, run_nothing, 0, sizeof (SatinBytes),
+    = { "fetch", &no_arguments, &satin_type_SatinBytes, NULL, 0, sizeof (SatinBytes),
         FALSE,   FALSE,         satin_holds_SatinBytes, FALSE };
 
 static void
@@ -55,15 +45,15 @@ place (SatinSlot_ *slot)
   slot->job = &fetch_job;
   slot->into = NULL;
   *(GBytes **)slot_result (slot) = NULL;
-  __atomic_store_n (&slot->parent, (guint32)(guintptr)slot, __ATOMIC_RELAXED);
-  slot_set_state (slot, SLOT_RETURNED);
+  __atomic_store_n (&slot->parent, PARENT_NONE, __ATOMIC_RELAXED);
+  slot_place (slot, KIND_FETCH | SLOT_DONE);
 }
 
 /* (transfer full): the bytes, from another node. */
 static GBytes *
 fetch (Stack *stack, SatinSlot_ *self, SatinSlot_ *head, SatinShared shared)
 {
-  Away away = { .stack = stack, .slot = head, .shared = TRUE };
+  const Pending pending = { .kind = PENDING_SHARED, .stack = stack, .slot = head };
   EngineEvent want = { .kind = ENGINE_WANT,
                        .digest = *shared_digest (shared),
                        .length = shared_length (shared) };
@@ -74,7 +64,7 @@ fetch (Stack *stack, SatinSlot_ *self, SatinSlot_ *head, SatinShared shared)
     {
       place (head);
       want.held = __atomic_load_n (&stack->shared.serving, __ATOMIC_RELAXED);
-      (void)adopt_new_loan (stack->engine, &away, &want);
+      (void)pending_begin (stack->engine, &pending, &want);
       mailbox_tell (stack->engine);
       wait_for (stack, self, head, head, head + 1);
       stack_close (stack, head);
@@ -133,11 +123,10 @@ satin_own_at_ (SatinStack_ *open, SatinSlot_ *self, SatinSlot_ *head, const Sati
   g_clear_pointer (&list, g_ptr_array_unref);
 }
 
-gboolean
-share_put (const Away *away, GBytes *bytes)
+void
+share_put (Stack *stack, SatinSlot_ *slot, GBytes *bytes)
 {
-  *(GBytes **)slot_result (away->slot) = bytes == NULL ? NULL : g_bytes_ref (bytes);
-  slot_finish (away->slot, SLOT_RETURNED);
-  worker_wake_for (away->stack, away->slot);
-  return TRUE;
+  *(GBytes **)slot_result (slot) = bytes == NULL ? NULL : g_bytes_ref (bytes);
+  slot_finish (slot, KIND_FETCH | SLOT_DONE);
+  worker_wake_for (stack, slot);
 }

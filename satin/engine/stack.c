@@ -105,20 +105,23 @@ stack_release (Stack *stack, SatinSlot_ *bottom, SatinSlot_ *self, SatinSlot_ *t
 
   for (SatinSlot_ *slot = top; slot > bottom;)
     {
-      guint32 kind;
+      guint32 word, state;
       gboolean running;
 
       slot--;
-      kind = SLOT_KIND (slot_state (slot));
+      word = slot_state (slot);
+      state = SLOT_STATE (word);
       running = slot == spine;
       if (running)
         spine = (slot_parent (slot) & PARENT_ORIGIN) ? slot_origin (slot - 1)->below
                                                      : slot_at (stack, slot_parent (slot));
-      if (kind == SLOT_ORIGIN || (slot_parent (slot) & PARENT_ORIGIN))
+      if (SLOT_KIND (word) == KIND_ORIGIN)
         continue;
+      if (SLOT_KIND (word) == KIND_CHILD && (slot_parent (slot) & PARENT_ORIGIN))
+        continue; /* what it holds is its victim's */
       if (slot->job->args_hold)
         record_clear (slot->job->args, slot_payload (slot));
-      if (slot->job->result_holds && (kind == SLOT_RETURNED || (kind == SLOT_STARTED && !running)))
+      if (slot->job->result_holds && (state == SLOT_DONE || (state == SLOT_STARTED && !running)))
         record_clear (slot->job->result, slot_result (slot));
     }
 }
@@ -339,7 +342,7 @@ stack_grow (Stack *stack, SatinSlot_ *end)
 {
   SatinSlot_ *slot = stack->own.split, *split;
 
-  while (slot < end && SLOT_KIND (slot_state (slot)) != SLOT_READY)
+  while (slot < end && SLOT_STATE (slot_state (slot)) != SLOT_READY)
     slot++;
   if (slot >= end)
     {

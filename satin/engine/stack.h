@@ -26,29 +26,61 @@ typedef struct Engine Engine;
 typedef struct Stack Stack;
 typedef struct Held Held;
 
-/* The low byte of a slot's state; what satin.h knows of it, and the rest. Above it for SLOT_STOLEN:
- * the number of the thief's stack. */
-enum
+/* A slot's state word has its state and its kind, and above them what the state says more: of
+ * SLOT_STOLEN and SLOT_ABORTED the number of the thief's stack, of SLOT_DONE what others did for it
+ * (clock_give). Inlined code knows children alone, and of their states the first two. */
+typedef enum
 {
   SLOT_READY = SATIN_READY_,
   SLOT_STARTED = SATIN_STARTED_,
-  SLOT_STOLEN = 2,   /* a stack of this engine (or for a moment the driver) runs it */
-  SLOT_LENT = 3,     /* the result comes from elsewhere, under a loan number */
-  SLOT_BACK = 4,     /* came back; claimed by a CAS on the state */
-  SLOT_RETURNED = 5, /* the result is in the slot */
-  SLOT_ORIGIN = 6,   /* no job: says where the job in the next slot came from */
-  SLOT_ABORTED = 7,  /* was stolen; nobody wants its result, and the thief is still in it */
-  SLOT_DROPPED = 8   /* was forgotten by satin_abort: has no result and gets none */
-};
-#define SLOT_KIND(state) ((state)&0xffu)
-#define SLOT_THIEF(state) ((state) >> 8)
-#define SLOT_STOLEN_BY(number) (SLOT_STOLEN | ((guint32)(number) << 8))
-#define SLOT_ABORTED_BY(number) (SLOT_ABORTED | ((guint32)(number) << 8))
+  SLOT_STOLEN,  /* a stack of this engine (or for a moment the driver) runs it */
+  SLOT_AWAY,    /* outside of this process, under a number: see pending.h */
+  SLOT_BACK,    /* came back; claimed by a CAS on the state */
+  SLOT_DONE,    /* the result is in the slot */
+  SLOT_ABORTED, /* was stolen; nobody wants its result, and the thief is still in it */
+  SLOT_DROPPED  /* was forgotten by satin_abort: has no result and gets none */
+} SlotState;
+/* The kind stays the same from the moment in which a slot is placed. */
+typedef enum
+{
+  KIND_CHILD = 0,
+  KIND_ORIGIN = 1 << 4, /* says where the job in the next slot came from */
+  KIND_KEPT = 2 << 4,   /* what the job of this frame has kept: see keep.h */
+  KIND_FETCH = 3 << 4   /* shared bytes that the job of this frame waits for: see share.c */
+} SlotKind;
+#define SLOT_STATE(word) ((word)&0x0fu)
+#define SLOT_KIND(word) ((word)&0xf0u)
+#define SLOT_THIEF(word) ((word) >> 8)
+#define SLOT_STOLEN_BY(number) ((guint32)SLOT_STOLEN | ((guint32)(number) << 8))
+#define SLOT_ABORTED_BY(number) ((guint32)SLOT_ABORTED | ((guint32)(number) << 8))
 #define SLOT_DRIVER 0xffffffu /* the thief's number when the driver claims */
+
+/* May a slot that is placed go from one state to the other? */
+static inline gboolean
+slot_may_move (guint32 from, guint32 to)
+{
+#define TO(state) (1u << (state))
+  static const guint16 moves[] = {
+    [SLOT_READY] = TO (SLOT_STARTED) | TO (SLOT_STOLEN) | TO (SLOT_AWAY) | TO (SLOT_DROPPED),
+    [SLOT_STARTED] = 0,
+    [SLOT_STOLEN] = TO (SLOT_STARTED) /* by its owner, when it came back */
+                    | TO (SLOT_AWAY) | TO (SLOT_BACK) | TO (SLOT_DONE) | TO (SLOT_ABORTED),
+    [SLOT_AWAY] = TO (SLOT_BACK) | TO (SLOT_DONE) | TO (SLOT_DROPPED),
+    [SLOT_BACK] = TO (SLOT_STOLEN) | TO (SLOT_DROPPED),
+    [SLOT_DONE] = TO (SLOT_AWAY), /* not of a child: it is placed so, and asked for then */
+    [SLOT_ABORTED] = TO (SLOT_DROPPED),
+    [SLOT_DROPPED] = 0,
+  };
+#undef TO
+  return SLOT_KIND (from) == SLOT_KIND (to)
+         && (SLOT_STATE (from) != SLOT_DONE || SLOT_KIND (from) != KIND_CHILD)
+         && (moves[SLOT_STATE (from)] >> SLOT_STATE (to) & 1);
+}
 
 /* The low bits of slot->parent. */
 #define PARENT_FLAGS 127u
 #define PARENT_ORIGIN 1u   /* the parent is an origin slot: this job was stolen or lent to us */
+#define PARENT_NONE PARENT_ORIGIN /* … or this is no job, and no child of the frame under it */
 #define PARENT_REPORTED 2u /* a scan has reported this finished child */
 #define PARENT_SPINE 4u    /* a scan has met this job before its end */
 #define PARENT_PASSED 32u  /* own.passed: this child and all before it are finished */
@@ -290,9 +322,30 @@ slot_state (SatinSlot_ *slot)
                           __ATOMIC_SEQ_CST); /* pairs with slot_set_state; see worker_wake */
 }
 
+/* A slot that is the caller's gets a job, or something else that waits. */
+static inline void
+slot_place (SatinSlot_ *slot, guint32 word)
+{
+  __atomic_store_n (&slot->state, word, __ATOMIC_RELEASE); /* pairs with slot_state */
+}
+
+/* In the tests of all interleavings, where one thread runs at a time; those of planted bugs look at
+ * how the program ends. */
+static inline void
+slot_check_move (SatinSlot_ *slot, guint32 to)
+{
+#if defined(SATIN_STEPS_) && !defined(SATIN_PLANT)
+  g_assert (slot_may_move (slot->state, to));
+#else
+  (void)slot;
+  (void)to;
+#endif
+}
+
 static inline void
 slot_set_state (SatinSlot_ *slot, guint32 state)
 {
+  slot_check_move (slot, state);
   __atomic_store_n (&slot->state, state, __ATOMIC_RELEASE); /* pairs with slot_state */
 }
 
@@ -300,6 +353,7 @@ slot_set_state (SatinSlot_ *slot, guint32 state)
 static inline void
 slot_finish (SatinSlot_ *slot, guint32 state)
 {
+  slot_check_move (slot, state);
   __atomic_store_n (&slot->state, state, __ATOMIC_SEQ_CST); /* pairs with park */
 }
 
@@ -307,6 +361,7 @@ slot_finish (SatinSlot_ *slot, guint32 state)
 static inline gboolean
 slot_change_state (SatinSlot_ *slot, guint32 from, guint32 to)
 {
+  g_assert (slot_may_move (from, to));
   return __atomic_compare_exchange_n (&slot->state, &from, to, FALSE,
                                       __ATOMIC_SEQ_CST, /* pairs with slot_state, and park */
                                       __ATOMIC_ACQUIRE);
@@ -334,9 +389,9 @@ slot_result (SatinSlot_ *slot)
 static inline gboolean
 slot_is_finished (SatinSlot_ *slot)
 {
-  guint32 kind = SLOT_KIND (slot_state (slot));
+  guint32 state = SLOT_STATE (slot_state (slot));
 
-  return kind == SLOT_RETURNED || kind == SLOT_STARTED;
+  return state == SLOT_DONE || state == SLOT_STARTED;
 }
 
 /* The same: the first in [low, end) with a result that satin_sync_next has not handed out; NULL:
@@ -367,7 +422,7 @@ slot_origin (SatinSlot_ *slot)
 static inline void
 stack_count_elsewhere (Stack *stack, SatinSlot_ *slot)
 {
-  if (SLOT_KIND (slot_state (slot)) == SLOT_RETURNED && !(slot_parent (slot) & PARENT_HANDED))
+  if (SLOT_STATE (slot_state (slot)) == SLOT_DONE && !(slot_parent (slot) & PARENT_HANDED))
     __atomic_store_n (&stack->shared.elsewhere, stack->shared.elsewhere + 1, __ATOMIC_RELAXED);
 }
 

@@ -70,7 +70,7 @@ origin_is_aborted (const Origin *origin)
 {
   if (origin->held != NULL)
     return __atomic_load_n (&origin->held->aborted, __ATOMIC_SEQ_CST); /* pairs with abort_held */
-  return SLOT_KIND (slot_state (origin->slot)) == SLOT_ABORTED;
+  return SLOT_STATE (slot_state (origin->slot)) == SLOT_ABORTED;
 }
 
 gboolean

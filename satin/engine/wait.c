@@ -181,7 +181,7 @@ leapfrog (Stack *stack, SatinSlot_ *self, SatinSlot_ *awaited, guint32 state, Sa
   Stack *victim;
   gboolean dry;
 
-  if (SLOT_KIND (state) != SLOT_STOLEN || SLOT_THIEF (state) == SLOT_DRIVER)
+  if (SLOT_STATE (state) != SLOT_STOLEN || SLOT_THIEF (state) == SLOT_DRIVER)
     return FALSE;
   victim = engine->stacks[SLOT_THIEF (state)];
   slot = stack_claim (victim, &dry);
@@ -235,7 +235,7 @@ wait_is_over (const Wait *wait)
     case WAIT_RESULT:
       return slot_is_finished (wait->slot);
     case WAIT_LEFT:
-      return SLOT_KIND (slot_state (wait->slot)) != SLOT_ABORTED;
+      return SLOT_STATE (slot_state (wait->slot)) != SLOT_ABORTED;
     default:
       return slot_find_result (wait->slot, wait->end) != NULL
              || slot_find_result (wait->first, wait->slot) != NULL;

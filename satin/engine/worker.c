@@ -161,17 +161,15 @@ worker_place (SatinSlot_ *top, const Origin *origin, SatinSlot_ *slot)
 {
   SatinSlot_ *job = top + 1;
 
-  top->job = NULL;
-  top->into = NULL;
   *slot_origin (top) = *origin;
-  __atomic_store_n (&top->parent, PARENT_ORIGIN, __ATOMIC_RELAXED); /* published with split */
-  slot_set_state (top, SLOT_ORIGIN);
+  __atomic_store_n (&top->parent, PARENT_NONE, __ATOMIC_RELAXED); /* published with split */
+  slot_place (top, KIND_ORIGIN | SLOT_STARTED);
   job->job = slot->job;
   job->into = NULL;
   memcpy (job->payload, slot->payload, sizeof job->payload);
   __atomic_store_n (&job->parent, (guint32)(guintptr)top | PARENT_ORIGIN,
                     __ATOMIC_RELAXED); /* published with split */
-  slot_set_state (job, SLOT_STARTED);
+  slot_place (job, SLOT_STARTED);
   return job;
 }
 

@@ -7,6 +7,7 @@
 #include "real.h"
 
 #include "engine.h"
+#include "pending.h"
 #include "scan.h"
 #include "sim-private.h"
 
@@ -280,8 +281,8 @@ model_unrun (Model *model, guint64 held)
 static void
 note_put (Model *model, guint64 loan)
 {
-  const Away *away = g_hash_table_lookup (model->engine->pending.by_number, &loan);
-  int job = away == NULL || away->kept || away->path == NULL
+  const Pending *away = g_hash_table_lookup (model->engine->pending.by_number, &loan);
+  int job = away == NULL || away->kind == PENDING_KEPT || away->path == NULL
                 ? -1
                 : tree_find (model->config.tree, away->path);
 
@@ -380,7 +381,7 @@ count_waits (const Model *model)
 
   g_hash_table_iter_init (&iter, model->engine->pending.by_number);
   while (g_hash_table_iter_next (&iter, NULL, &away))
-    n += !((Away *)away)->shared;
+    n += ((const Pending *)away)->kind != PENDING_SHARED;
   return n;
 }
 

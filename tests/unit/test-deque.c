@@ -99,9 +99,9 @@ wait_for (Stack *stack, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *slot, S
   for (;;)
     {
       guint64 seen = explorer_steps_of_other ();
-      guint32 kind = SLOT_KIND (slot_state (slot));
+      guint32 state = SLOT_STATE (slot_state (slot));
 
-      if (kind == SLOT_RETURNED || kind == SLOT_STARTED)
+      if (state == SLOT_DONE || state == SLOT_STARTED)
         return;
       if (stack_flags (stack) != 0)
         wait_serve (stack, self, top, top);
@@ -131,7 +131,7 @@ run_job (Stack *stack, const SatinSlot_ *what)
   SatinSlot_ *origin = stack->memory.slots, *job = origin + 1;
 
   origin->parent = PARENT_ORIGIN;
-  origin->state = SLOT_ORIGIN;
+  origin->state = KIND_ORIGIN | SLOT_STARTED;
   job->job = what->job;
   memcpy (job->payload, what->payload, sizeof job->payload);
   job->parent = (guint32)(guintptr)origin | PARENT_ORIGIN;
@@ -198,7 +198,7 @@ thief (void)
         }
       job = run_job (stacks[THIEF], slot);
       memcpy (slot_result (slot), slot_result (job), job->job->result->size);
-      slot_finish (slot, SLOT_RETURNED);
+      slot_finish (slot, SLOT_DONE);
     }
   explorer_finish ();
 }
@@ -258,6 +258,20 @@ late_ask_is_repaired (void)
   stack_catch_up (stack, self, self + 1, self + 1);
   return stack->open.guard == stack->own.split;
 }
+
+/* What is over for a child stays so, what is dropped has no result, and no kind changes. */
+static gboolean
+moves_are_few (void)
+{
+  gboolean few = TRUE;
+
+  for (guint32 to = SLOT_READY; to <= SLOT_DROPPED; to++)
+    few = few && !slot_may_move (SLOT_STARTED, to) && !slot_may_move (SLOT_DONE, to)
+          && !slot_may_move (SLOT_DROPPED, to) && !slot_may_move (SLOT_AWAY, KIND_KEPT | to)
+          && slot_may_move (SLOT_ABORTED, to) == (to == SLOT_DROPPED)
+          && slot_may_move (KIND_KEPT | SLOT_DONE, KIND_KEPT | to) == (to == SLOT_AWAY);
+  return few;
+}
 #endif
 
 static void
@@ -308,7 +322,10 @@ main (void)
   failures += !late_ask_is_repaired ();
   printf ("%s %u - a guard without a flag is set right\n",
           late_ask_is_repaired () ? "ok" : "not ok", n + 1);
-  printf ("1..%u\n", n + 1);
+  failures += !moves_are_few ();
+  printf ("%s %u - a slot makes no move that is not in the table\n",
+          moves_are_few () ? "ok" : "not ok", n + 2);
+  printf ("1..%u\n", n + 2);
   return failures > 0;
 #endif
 }

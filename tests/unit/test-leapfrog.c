@@ -12,6 +12,7 @@
 #include "adopt.h"
 #include "clock.h"
 #include "explorer.h"
+#include "pending.h"
 #include "worker.h"
 
 #include <sched.h>
@@ -328,15 +329,11 @@ give_back (Stack *stack)
     }
   if (slot[1] != NULL)
     {
-      Away away = { .stack = victim, .slot = slot[1] };
-      loan = adopt_new_loan (&engine, &away, NULL);
+      const Pending pending = { .stack = victim, .slot = slot[1] };
+      loan = pending_begin (&engine, &pending, NULL);
     }
-  Away *away = loan == 0 ? NULL : adopt_take_away (&engine, loan);
-  if (away != NULL)
-    {
-      worker_give_back (victim, slot[1]);
-      away_free (away);
-    }
+  if (loan != 0)
+    (void)pending_return (&engine, loan);
   if (slot[0] != NULL)
     worker_give_back (victim, slot[0]);
 }
@@ -370,7 +367,7 @@ forget_root (Stack *stack)
   slot_set_state (root, SLOT_ABORTED_BY (OWNER)); /* as abort.c does it */
   stack_ask (victim, STACK_FLAG_ABORT);
   worker_wake (victim);
-  for (guint64 history = explorer_history (); SLOT_KIND (slot_state (slot)) != SLOT_ABORTED;
+  for (guint64 history = explorer_history (); SLOT_STATE (slot_state (slot)) != SLOT_ABORTED;
        explorer_forget (history))
     {
       if (explorer_has_finished (OWNER))
@@ -496,9 +493,9 @@ check_result (void)
   uint64_t result;
 
   if (program->forgets_root)
-    return SLOT_KIND (slot->state) == SLOT_DROPPED ? NULL : "the root was not left";
+    return SLOT_STATE (slot->state) == SLOT_DROPPED ? NULL : "the root was not left";
   memcpy (&result, slot_result (slot), sizeof result);
-  if (SLOT_KIND (slot->state) != SLOT_RETURNED)
+  if (SLOT_STATE (slot->state) != SLOT_DONE)
     return "the root has no end";
   if (result != program->expected)
     return "the result is wrong";
@@ -545,7 +542,8 @@ set_up (void)
   engine.config.stacks_max = 2;
   engine.stacks = all;
   engine.back.list = g_array_new (FALSE, FALSE, sizeof (Back));
-  engine.pending.by_number = g_hash_table_new_full (g_int64_hash, g_int64_equal, NULL, away_free);
+  engine.pending.by_number
+      = g_hash_table_new_full (g_int64_hash, g_int64_equal, NULL, pending_free);
   engine.pending.by_slot = g_hash_table_new (g_direct_hash, g_direct_equal);
   held.loan = other_held.loan = &loan;
   pthread_condattr_init (&engine.cond_clock);
