@@ -5,9 +5,9 @@
 
 #include "best.h"
 
-#include "abort.h"
 #include "engine.h"
 #include "record.h"
+#include "sched/abort.h"
 
 #include <pthread.h>
 #include <string.h>

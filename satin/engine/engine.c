@@ -5,15 +5,15 @@
 
 #include "engine.h"
 
-#include "adopt.h"
 #include "best.h"
-#include "clock.h"
-#include "memory.h"
-#include "pending.h"
-#include "scan.h"
-#include "seat.h"
-#include "words.h"
-#include "worker.h"
+#include "door/pending.h"
+#include "door/words.h"
+#include "os/memory.h"
+#include "save/clock.h"
+#include "save/scan.h"
+#include "sched/seat.h"
+#include "sched/worker.h"
+#include "tree/adopt.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,9 +5,10 @@
  * lock, and whoever must not miss a change is woken under it. */
 #pragma once
 
+#include "deque/stack.h"
 #include "exchange.h"
 #include "record.h"
-#include "stack.h"
+#include "tree/known.h"
 
 #include <time.h>
 
@@ -232,12 +233,4 @@ static inline guint64
 clock_us (void)
 {
   return (guint64)g_get_monotonic_time ();
-}
-
-static inline SatinSlot_ *
-slot_at (const Stack *stack, guint32 parent)
-{
-  guint32 offset = (parent & ~PARENT_FLAGS) - (guint32)(guintptr)stack->memory.slots;
-
-  return stack->memory.slots + offset / sizeof (SatinSlot_);
 }

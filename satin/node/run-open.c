@@ -6,7 +6,7 @@
 
 #include "run-private.h"
 
-#include "engine/memory.h"
+#include "engine/os/memory.h"
 #include "engine/registry.h"
 
 #include "folder/claim.h"

@@ -6,9 +6,9 @@
 
 #include "real.h"
 
+#include "door/pending.h"
 #include "engine.h"
-#include "pending.h"
-#include "scan.h"
+#include "save/scan.h"
 #include "sim-private.h"
 
 #include <stdio.h>

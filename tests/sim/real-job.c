@@ -9,7 +9,7 @@
 #include "engine.h"
 #include "record.h"
 #include "rng.h"
-#include "worker.h"
+#include "sched/worker.h"
 
 #include <string.h>
 

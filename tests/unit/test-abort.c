@@ -5,8 +5,8 @@
 #include "engine-jobs.h"
 #include "engine-rig.h"
 
-#include "trace.h"
-#include "worker.h"
+#include "sched/worker.h"
+#include "tree/trace.h"
 
 #include <sched.h>
 #include <string.h>

@@ -3,10 +3,10 @@
  * at risk make together the time that was spent in jobs. */
 #include "config.h"
 
-#include "clock.h"
 #include "engine-jobs.h"
 #include "engine-rig.h"
 #include "engine.h"
+#include "save/clock.h"
 
 #include <string.h>
 

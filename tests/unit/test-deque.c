@@ -10,8 +10,8 @@
 #include "deque-programs.h"
 #include "engine.h"
 #include "explorer.h"
-#include "wait.h"
-#include "worker.h"
+#include "sched/wait.h"
+#include "sched/worker.h"
 
 #include <stdio.h>
 #include <stdlib.h>

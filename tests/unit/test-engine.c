@@ -4,7 +4,7 @@
 
 #include "engine-jobs.h"
 #include "engine-rig.h"
-#include "worker.h"
+#include "sched/worker.h"
 
 #include <sched.h>
 #include <stdlib.h>

@@ -8,12 +8,12 @@
  * is right; nobody waits for ever; seats, marks and memory are as at the start. */
 #include "config.h"
 
-#include "abort.h"
-#include "adopt.h"
-#include "clock.h"
+#include "door/pending.h"
 #include "explorer.h"
-#include "pending.h"
-#include "worker.h"
+#include "save/clock.h"
+#include "sched/abort.h"
+#include "sched/worker.h"
+#include "tree/adopt.h"
 
 #include <sched.h>
 #include <stdio.h>

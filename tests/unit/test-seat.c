@@ -5,7 +5,7 @@
 
 #include "engine-rig.h"
 
-#include "seat.h"
+#include "sched/seat.h"
 
 #include <dlfcn.h>
 #include <sched.h>
