@@ -21,6 +21,8 @@ Stack *worker_here (void);
  * there. `below`: the job that waits under it, NULL on an empty stack. */
 void worker_run_stolen (Stack *stack, Stack *victim, SatinSlot_ *slot, SatinSlot_ *top,
                         SatinSlot_ *below);
+/* The same for a held job, on an empty stack; the driver is told, quietly. */
+void worker_run_held (Stack *stack, Held *held);
 /* As a thief: asks a victim that runs a job for more public ones, with back-off. */
 void worker_ask (Stack *thief, Stack *victim);
 
