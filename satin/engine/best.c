@@ -51,16 +51,6 @@ best_get (guint i)
   return best;
 }
 
-SatinBest_ *
-best_find (const char *name)
-{
-  SatinBest_ *best = best_first;
-
-  while (best != NULL && strcmp (best->name, name) != 0)
-    best = best->next;
-  return best;
-}
-
 GBytes *
 best_encode (const SatinBest_ *best)
 {
