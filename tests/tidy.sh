@@ -18,10 +18,10 @@ look () { perl "$tidy" "$tree" | cut -d: -f1-3; }
 planted ()
 {
   rm -rf "${tree:?}"/*
-  mkdir -p "$tree"/satin/value "$tree"/satin/engine "$tree"/satin/link "$tree"/satin/folder "$tree"/satin/protocol/{members,work} "$tree"/storage "$tree"/tests/unit "$tree"/tests/e2e "$tree"/apps
+  mkdir -p "$tree"/satin/value "$tree"/satin/engine/{deque,sched,tree} "$tree"/satin/link "$tree"/satin/folder "$tree"/satin/protocol/{members,work} "$tree"/storage "$tree"/tests/unit "$tree"/tests/e2e "$tree"/apps
   printf '%s\n#pragma once\nvoid wire_open (void);\n' "$spdx" >"$tree/satin/link/wire.h"
   printf '%s\n#pragma once\n' "$spdx" >"$tree/satin/value/path.h"
-  printf '%s\n#pragma once\n' "$spdx" | tee "$tree"/satin/protocol/{members/roster.h,work/loans.h} >/dev/null
+  printf '%s\n#pragma once\n' "$spdx" | tee "$tree"/satin/{protocol/members/roster.h,protocol/work/loans.h,engine/tree/known.h} >/dev/null
   printf '%s\n#pragma once\n#define FOLDER_FILE_END "end"\n' "$spdx" >"$tree/satin/folder/folder-names.h"
   printf '%s\n  { FOLDER_FILE_END, },\n' "$spdx" >"$tree/satin/folder/folder-names.c"
   touch "$tree"/tests/unit/test-{path,stack,stack-view,wire,folder-names}.c
@@ -48,6 +48,8 @@ planted "a word for later" $v "$spdx\n/* TO""DO: more */\n" "$v:2: todo"
 planted "a room above" $e "$spdx\n#include \"link/wire.h\"\n" "$e:2: floor"
 p=satin/protocol
 planted "a layer above" $p/members/stack.c "$spdx\n#include \"../work/loans.h\"\n" "$p/members/stack.c:2: layer"
+planted "a layer of the engine above" satin/engine/deque/stack.c "$spdx\n#include \"../tree/known.h\"\n" "satin/engine/deque/stack.c:2: layer"
+planted "one beside it" satin/engine/sched/stack.c "$spdx\n#include \"../tree/known.h\"\n" ""
 planted "a layer below" $p/work/stack.c "$spdx\n#include \"../members/roster.h\"\n" ""
 planted "a room below" satin/link/wire.c "$spdx\n#include \"wire.h\"\n#include \"path.h\"\n" ""
 planted "a name of the run's folder" satin/folder/stack.c "$spdx\nstatic void\nx (void)\n{\n  folder_bytes (path,\n                \"end\", NULL);\n}\n" "satin/folder/stack.c:6: name"

@@ -5,9 +5,9 @@
 
 #include "best.h"
 
-#include "abort.h"
 #include "engine.h"
 #include "record.h"
+#include "sched/abort.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -47,16 +47,6 @@ best_get (guint i)
   SatinBest_ *best = best_first;
 
   for (; best != NULL && i > 0; i--)
-    best = best->next;
-  return best;
-}
-
-SatinBest_ *
-best_find (const char *name)
-{
-  SatinBest_ *best = best_first;
-
-  while (best != NULL && strcmp (best->name, name) != 0)
     best = best->next;
   return best;
 }

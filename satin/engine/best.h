@@ -12,8 +12,6 @@
 guint best_count (void);
 /* (nullable): number `i`; NULL: there are fewer. */
 SatinBest_ *best_get (guint i);
-/* (nullable): by name. */
-SatinBest_ *best_find (const char *name);
 
 /* (transfer full): the encoding of the present value. */
 GBytes *best_encode (const SatinBest_ *best);

@@ -13,19 +13,15 @@
 #include <string.h>
 
 static pthread_mutex_t constant_mutex = PTHREAD_MUTEX_INITIALIZER;
-static SatinConst_ *constant_first; /* sorted by name */
-static GPtrArray *constant_old;     /* values of runs that were, which stay readable */
+static SatinConst_ *constant_first;
+static GPtrArray *constant_old; /* values of runs that were, which stay readable */
 
 void
 satin_const_register_ (SatinConst_ *constant)
 {
-  SatinConst_ **place = &constant_first;
-
   pthread_mutex_lock (&constant_mutex);
-  while (*place != NULL && strcmp ((*place)->name, constant->name) < 0)
-    place = &(*place)->next;
-  constant->next = *place;
-  *place = constant;
+  constant->next = constant_first;
+  constant_first = constant;
   pthread_mutex_unlock (&constant_mutex);
 }
 
@@ -35,26 +31,6 @@ satin_const_missing_ (const SatinConst_ *constant)
   fprintf (stderr, "satin: constant '%s' is read before satin_publish gave it a value\n",
            constant->name);
   abort ();
-}
-
-guint
-constant_count (void)
-{
-  guint n = 0;
-
-  for (SatinConst_ *constant = constant_first; constant != NULL; constant = constant->next)
-    n++;
-  return n;
-}
-
-SatinConst_ *
-constant_get (guint i)
-{
-  SatinConst_ *constant = constant_first;
-
-  for (; constant != NULL && i > 0; i--)
-    constant = constant->next;
-  return constant;
 }
 
 SatinConst_ *
@@ -127,21 +103,4 @@ constant_set_encoded (SatinConst_ *constant, GBytes *bytes, GError **error)
     g_set_error (error, RECORD_ERROR, RECORD_ERROR_MALFORMED,
                  "constant '%s' has another value already", constant->name);
   return set;
-}
-
-Digest
-constant_digest_all (void)
-{
-  g_autoptr (GPtrArray) parts = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
-
-  for (SatinConst_ *constant = constant_first; constant != NULL; constant = constant->next)
-    {
-      char *schema = record_schema (constant->type);
-      GBytes *value = constant_encode (constant);
-
-      g_ptr_array_add (parts, g_bytes_new (constant->name, strlen (constant->name)));
-      g_ptr_array_add (parts, g_bytes_new_take (schema, strlen (schema)));
-      g_ptr_array_add (parts, value != NULL ? value : g_bytes_new (NULL, 0));
-    }
-  return digest_of ((const GBytes *const *)parts->pdata, parts->len);
 }

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The constants of the program, in the order of their names. Values are set once and then stay at
+/* The constants of the program, by name. Values are set once and then stay at
  * one address until the process ends. Thread-safe. */
 #pragma once
 
 #include "satin.h"
 
-#include "digest.h"
-
-guint constant_count (void);
-/* (nullable): constant number `i` by name order; NULL: there are fewer. */
-SatinConst_ *constant_get (guint i);
 /* (nullable): by name. */
 SatinConst_ *constant_find (const char *name);
 
@@ -24,5 +19,3 @@ gboolean constant_set_encoded (SatinConst_ *constant, GBytes *bytes, GError **er
 GBytes *constant_encode (const SatinConst_ *constant);
 /* (transfer full): the encoding of a value that it might get. */
 GBytes *constant_encode_value (const SatinConst_ *constant, const void *value);
-/* Over names, schemas and values of all constants. */
-Digest constant_digest_all (void);

@@ -5,14 +5,15 @@
 
 #include "engine.h"
 
-#include "adopt.h"
 #include "best.h"
-#include "clock.h"
-#include "memory.h"
-#include "scan.h"
-#include "seat.h"
-#include "words.h"
-#include "worker.h"
+#include "door/pending.h"
+#include "door/words.h"
+#include "os/memory.h"
+#include "save/clock.h"
+#include "save/scan.h"
+#include "sched/seat.h"
+#include "sched/worker.h"
+#include "tree/adopt.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,11 +41,11 @@ init_jobs (Engine *engine)
 {
   const SatinJob *const *jobs = engine->config.jobs;
 
-  engine->job_index = g_hash_table_new (g_direct_hash, g_direct_equal);
-  while (jobs[engine->n_jobs] != NULL)
-    engine->n_jobs++;
-  engine->schemas = g_new0 (DigestBegun, engine->n_jobs);
-  for (guint i = 0; i < engine->n_jobs; i++)
+  engine->jobs.index = g_hash_table_new (g_direct_hash, g_direct_equal);
+  while (jobs[engine->jobs.n] != NULL)
+    engine->jobs.n++;
+  engine->jobs.schemas = g_new0 (DigestBegun, engine->jobs.n);
+  for (guint i = 0; i < engine->jobs.n; i++)
     {
       g_autofree char *args = record_schema (jobs[i]->args);
       g_autofree char *result = record_schema (jobs[i]->result);
@@ -52,15 +53,15 @@ init_jobs (Engine *engine)
       g_autoptr (GBytes) schema = g_bytes_new_take (text, strlen (text));
       const GBytes *first[] = { schema };
 
-      digest_begin (&engine->schemas[i], first, 1);
-      g_hash_table_insert (engine->job_index, (gpointer)jobs[i], GUINT_TO_POINTER (i + 1));
+      digest_begin (&engine->jobs.schemas[i], first, 1);
+      g_hash_table_insert (engine->jobs.index, (gpointer)jobs[i], GUINT_TO_POINTER (i + 1));
     }
 }
 
 guint
 engine_job_index (Engine *engine, const SatinJob *job)
 {
-  guint index = GPOINTER_TO_UINT (g_hash_table_lookup (engine->job_index, job));
+  guint index = GPOINTER_TO_UINT (g_hash_table_lookup (engine->jobs.index, job));
 
   if (index == 0)
     {
@@ -74,9 +75,9 @@ engine_job_index (Engine *engine, const SatinJob *job)
 Digest
 engine_digest (Engine *engine, guint32 job, GBytes *args)
 {
-  const GBytes *parts[] = { args, engine->constants };
+  const GBytes *parts[] = { args, engine->jobs.constants };
 
-  return digest_after (&engine->schemas[job], parts, G_N_ELEMENTS (parts));
+  return digest_after (&engine->jobs.schemas[job], parts, G_N_ELEMENTS (parts));
 }
 
 void
@@ -84,10 +85,10 @@ engine_set_constants (Engine *engine, const Digest *digest)
 {
   g_autoptr (GBytes) constants = g_bytes_new (digest, sizeof *digest);
 
-  if (engine->constants != NULL && g_bytes_equal (engine->constants, constants))
+  if (engine->jobs.constants != NULL && g_bytes_equal (engine->jobs.constants, constants))
     return; /* jobs may be running: workers read them */
-  g_clear_pointer (&engine->constants, g_bytes_unref);
-  engine->constants = g_steal_pointer (&constants);
+  g_clear_pointer (&engine->jobs.constants, g_bytes_unref);
+  engine->jobs.constants = g_steal_pointer (&constants);
 }
 
 /* Held for less time than a sleep takes: whoever finds it taken spins a little first. */
@@ -110,10 +111,10 @@ init_locks (Engine *engine)
   pthread_condattr_init (&engine->cond_clock);
   pthread_condattr_setclock (&engine->cond_clock, CLOCK_MONOTONIC);
   pthread_mutex_init (&engine->lock, NULL);
-  init_short_lock (&engine->back_lock);
-  init_short_lock (&engine->away_lock);
-  init_short_lock (&engine->known_lock);
-  init_short_lock (&engine->mail_lock);
+  init_short_lock (&engine->back.lock);
+  init_short_lock (&engine->pending.lock);
+  init_short_lock (&engine->known.lock);
+  init_short_lock (&engine->mail.lock);
 }
 
 static void
@@ -128,7 +129,7 @@ init_config (Engine *engine, const EngineConfig *config)
   engine->config.surplus_ms = config->surplus_ms == 0 ? ENGINE_SURPLUS_MS : config->surplus_ms;
   engine->c_stack_bytes = config->stack_bytes == 0 ? DEFAULT_STACK_BYTES : config->stack_bytes;
   engine->c_stack_bytes = MAX (engine->c_stack_bytes, ENGINE_STACK_BYTES_MIN);
-  engine->random = (guint32)config->seed | 1;
+  engine->lending.random = (guint32)config->seed | 1;
 }
 
 Engine *
@@ -141,13 +142,14 @@ engine_new (const EngineConfig *config, GError **error)
   init_locks (engine);
   init_jobs (engine);
   engine_set_constants (engine, &(Digest){ { 0 } });
-  engine->held = g_hash_table_new_full (g_int64_hash, g_int64_equal, NULL, held_free);
-  engine->away = g_hash_table_new_full (g_int64_hash, g_int64_equal, NULL, away_free);
-  engine->away_slots = g_hash_table_new (g_direct_hash, g_direct_equal);
-  engine->back = g_array_new (FALSE, FALSE, sizeof (Back));
-  engine->known = known_new (config->stems);
+  engine->inbox.held = g_hash_table_new_full (g_int64_hash, g_int64_equal, NULL, held_free);
+  engine->pending.by_number
+      = g_hash_table_new_full (g_int64_hash, g_int64_equal, NULL, pending_free);
+  engine->pending.by_slot = g_hash_table_new (g_direct_hash, g_direct_equal);
+  engine->back.list = g_array_new (FALSE, FALSE, sizeof (Back));
+  engine->known.trie = known_new (config->stems);
   engine->stacks = g_new0 (Stack *, engine->config.stacks_max + 1);
-  engine->seats_free = engine->config.workers;
+  engine->seats.free = engine->config.workers;
   best_add_listener (engine);
   pthread_mutex_lock (&engine->lock);
   seat_dispatch (engine, engine->config.workers);
@@ -167,14 +169,15 @@ static void
 end_threads (Engine *engine)
 {
   pthread_mutex_lock (&engine->lock);
-  __atomic_store_n (&engine->ending, TRUE, __ATOMIC_SEQ_CST); /* pairs with seat_engine_ends */
+  __atomic_store_n (&engine->orders.ending, TRUE,
+                    __ATOMIC_SEQ_CST); /* pairs with seat_engine_ends */
   for (guint i = 0; i < engine->n_stacks; i++)
-    pthread_cond_signal (&engine->stacks[i]->cond);
+    pthread_cond_signal (&engine->stacks[i]->seat.cond);
   seat_rouse (engine);
   pthread_mutex_unlock (&engine->lock);
   for (guint i = 0; i < engine->n_stacks; i++)
-    if (engine->stacks[i]->has_thread)
-      pthread_join (engine->stacks[i]->thread, NULL);
+    if (engine->stacks[i]->seat.has_thread)
+      pthread_join (engine->stacks[i]->seat.thread, NULL);
 }
 
 void
@@ -189,19 +192,19 @@ engine_free (Engine *engine)
   g_free (engine->stacks);
   while (engine_next_event (engine, &event))
     engine_event_clear (&event);
-  while (g_queue_pop_head_link (&engine->inbox) != NULL)
+  while (g_queue_pop_head_link (&engine->inbox.queue) != NULL)
     ;
-  g_hash_table_unref (engine->held);
-  g_hash_table_unref (engine->away_slots);
-  g_hash_table_unref (engine->away);
-  g_hash_table_unref (engine->job_index);
-  g_array_unref (engine->back);
-  g_free (engine->lent_from.path);
-  known_free (engine->known);
-  g_queue_clear (&engine->ready);
-  g_queue_clear (&engine->asleep);
-  g_free (engine->schemas);
-  g_bytes_unref (engine->constants);
+  g_hash_table_unref (engine->inbox.held);
+  g_hash_table_unref (engine->pending.by_slot);
+  g_hash_table_unref (engine->pending.by_number);
+  g_hash_table_unref (engine->jobs.index);
+  g_array_unref (engine->back.list);
+  g_free (engine->lending.from.path);
+  known_free (engine->known.trie);
+  g_queue_clear (&engine->seats.ready);
+  g_queue_clear (&engine->seats.asleep);
+  g_free (engine->jobs.schemas);
+  g_bytes_unref (engine->jobs.constants);
   pthread_condattr_destroy (&engine->cond_clock);
   g_free (engine);
 }
@@ -212,15 +215,16 @@ engine_known (Engine *engine, const char *path, const Digest *digest, const Node
 {
   gboolean entered;
 
-  pthread_mutex_lock (&engine->known_lock);
-  entered = known_insert (engine->known, path, digest, holder, finished);
-  __atomic_store_n (&engine->n_known, known_count (engine->known), __ATOMIC_RELEASE); /* adopt.c */
-  pthread_mutex_unlock (&engine->known_lock);
+  pthread_mutex_lock (&engine->known.lock);
+  entered = known_insert (engine->known.trie, path, digest, holder, finished);
+  __atomic_store_n (&engine->known.n, known_count (engine->known.trie),
+                    __ATOMIC_RELEASE); /* adopt.c */
+  pthread_mutex_unlock (&engine->known.lock);
   if (!entered)
     return;
   pthread_mutex_lock (&engine->lock);
   for (guint i = 0; i < engine->n_stacks; i++)
-    if (engine->stacks[i]->state != STACK_HALTED)
+    if (engine->stacks[i]->seat.state != STACK_HALTED)
       seat_ask (engine->stacks[i], STACK_FLAG_NEWS);
   pthread_mutex_unlock (&engine->lock);
 }
@@ -232,19 +236,20 @@ engine_replay (Engine *engine, const char *path, const EngineReplay *calls)
 
   engine->replay.calls = *calls;
   engine_known (engine, path, &none, &NODE_ID_NONE, 0);
-  pthread_mutex_lock (&engine->known_lock);
-  engine->replay.node = known_keep (known_lookup (engine->known, path));
-  pthread_mutex_unlock (&engine->known_lock);
+  pthread_mutex_lock (&engine->known.lock);
+  engine->replay.node = known_keep (known_lookup (engine->known.trie, path));
+  pthread_mutex_unlock (&engine->known.lock);
   return engine->replay.node != NULL;
 }
 
 void
 engine_forget (Engine *engine, const char *path, const NodeId *holder)
 {
-  pthread_mutex_lock (&engine->known_lock);
-  known_forget (engine->known, path, holder);
-  __atomic_store_n (&engine->n_known, known_count (engine->known), __ATOMIC_RELEASE); /* adopt.c */
-  pthread_mutex_unlock (&engine->known_lock);
+  pthread_mutex_lock (&engine->known.lock);
+  known_forget (engine->known.trie, path, holder);
+  __atomic_store_n (&engine->known.n, known_count (engine->known.trie),
+                    __ATOMIC_RELEASE); /* adopt.c */
+  pthread_mutex_unlock (&engine->known.lock);
 }
 
 void
@@ -253,16 +258,16 @@ engine_scan (Engine *engine, gboolean whole)
   gboolean none;
 
   pthread_mutex_lock (&engine->lock);
-  __atomic_store_n (&engine->scans, engine->scans + 1, __ATOMIC_RELAXED);
+  __atomic_store_n (&engine->orders.scans, engine->orders.scans + 1, __ATOMIC_RELAXED);
   seat_wait_for_returns (engine);
   for (guint i = 0; i < engine->n_stacks; i++)
     {
       Stack *stack = engine->stacks[i];
 
-      if (stack->state == STACK_ASLEEP)
+      if (stack->seat.state == STACK_ASLEEP)
         continue;
-      if (stack->scan_owed == 0)
-        stack->scan_owed = engine->scans;
+      if (stack->seat.scan_owed == 0)
+        stack->seat.scan_owed = engine->orders.scans;
       seat_ask (stack, STACK_FLAG_SCAN | (whole ? STACK_FLAG_WHOLE : 0));
     }
   none = seat_scans_served (engine);
@@ -275,23 +280,23 @@ void
 engine_halt (Engine *engine, gboolean leaving)
 {
   pthread_mutex_lock (&engine->lock);
-  engine->leaving = leaving && !engine->halting;
+  engine->orders.leaving = leaving && !engine->orders.halting;
   seat_wait_for_returns (engine);
-  for (guint i = 0; i < engine->n_stacks && !engine->halting; i++)
+  for (guint i = 0; i < engine->n_stacks && !engine->orders.halting; i++)
     {
       Stack *stack = engine->stacks[i];
 
-      if (stack->gone) /* there is nothing on it */
+      if (stack->seat.gone) /* there is nothing on it */
         continue;
-      stack->halt_owed = TRUE;
-      engine->halts_owed++;
+      stack->seat.halt_owed = TRUE;
+      engine->orders.halts_owed++;
       stack_ask (stack, STACK_FLAG_HALT);
     }
-  engine->halting = TRUE;
-  if (engine->leaving)
+  engine->orders.halting = TRUE;
+  if (engine->orders.leaving)
     seat_return_inbox (engine);
   for (guint i = 0; i < engine->n_stacks; i++)
-    pthread_cond_signal (&engine->stacks[i]->cond);
+    pthread_cond_signal (&engine->stacks[i]->seat.cond);
   seat_rouse (engine);
   pthread_mutex_unlock (&engine->lock);
 }
@@ -318,13 +323,13 @@ engine_best (Engine *engine, guint best)
 gboolean
 engine_is_roused (Engine *engine)
 {
-  return __atomic_load_n (&engine->roused, __ATOMIC_ACQUIRE); /* pairs with seat_rouse */
+  return __atomic_load_n (&engine->seats.roused, __ATOMIC_ACQUIRE); /* pairs with seat_rouse */
 }
 
 gboolean
 engine_is_hungry (Engine *engine)
 {
-  return __atomic_load_n (&engine->seats_free, __ATOMIC_RELAXED) > 0; /* a hint */
+  return __atomic_load_n (&engine->seats.free, __ATOMIC_RELAXED) > 0; /* a hint */
 }
 
 gboolean
@@ -349,19 +354,19 @@ engine_stats (Engine *engine, EngineStats *stats)
     {
       const Stack *stack = engine->stacks[i];
 
-      stats->jobs += relaxed (&stack->open.jobs) + relaxed (&stack->executed);
-      stats->jobs -= relaxed (&stack->elsewhere);
+      stats->jobs += relaxed (&stack->open.jobs) + relaxed (&stack->shared.executed);
+      stats->jobs -= relaxed (&stack->shared.elsewhere);
       stats->work_us += clock_work_us (stack);
       stats->risk_us += clock_risk_us (stack);
       stats->busy += clock_runs (stack);
     }
-  stats->jobs_reused = relaxed (&engine->jobs_reused);
-  stats->unmatched = relaxed (&engine->unmatched);
-  stats->scan_us = relaxed (&engine->scan_ns) / 1000;
-  stats->steals_local = relaxed (&engine->steals_local);
-  stats->lent = relaxed (&engine->lent);
+  stats->jobs_reused = relaxed (&engine->figures.reused);
+  stats->unmatched = relaxed (&engine->figures.unmatched);
+  stats->scan_us = relaxed (&engine->figures.scan_ns) / 1000;
+  stats->steals_local = relaxed (&engine->figures.steals);
+  stats->lent = relaxed (&engine->figures.lent);
   pthread_mutex_lock (&engine->lock);
-  stats->parked_max = engine->parked_max;
+  stats->parked_max = engine->seats.parked_max;
   pthread_mutex_unlock (&engine->lock);
 }
 
@@ -374,7 +379,7 @@ engine_progress (Engine *engine)
   for (guint i = 0; i < n; i++)
     {
       const Stack *stack = engine->stacks[i];
-      EngineProgress own = { .held = relaxed (&stack->serving),
+      EngineProgress own = { .held = relaxed (&stack->shared.serving),
                              .risk_us = clock_risk_us (stack),
                              .busy = clock_runs (stack) };
       guint k = 0;
@@ -401,6 +406,6 @@ engine_share (Engine *engine)
   guint64 ppb = 0;
 
   for (guint i = 0; i < n; i++)
-    ppb += relaxed (&engine->stacks[i]->share_ppb);
+    ppb += relaxed (&engine->stacks[i]->shared.share_ppb);
   return MIN ((double)ppb / 1e9, 1.0);
 }

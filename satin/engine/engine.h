@@ -5,9 +5,10 @@
  * lock, and whoever must not miss a change is woken under it. */
 #pragma once
 
+#include "deque/stack.h"
 #include "exchange.h"
 #include "record.h"
-#include "stack.h"
+#include "tree/known.h"
 
 #include <time.h>
 
@@ -35,20 +36,6 @@ struct Held
   void *memory; /* in which it lies, aligned as a slot is */
 };
 
-/* A slot that waits for a result from elsewhere. */
-typedef struct
-{
-  guint64 number;
-  Stack *stack;
-  SatinSlot_ *slot;
-  char *path;
-  guint64 since_us; /* when it was lent; 0: adopted */
-  gboolean adopted;
-  gboolean kept;    /* it is a recall that waits */
-  gboolean shared;  /* it is shared bytes that wait: see share.h */
-  gboolean fetched; /* adopted from a holder that has the result, so that it comes soon */
-} Away;
-
 /* A result that is being fetched takes memory beside its slot, so that a wide frame of which most
  * is held elsewhere has no more of them on the way than about this many. */
 #define ENGINE_FETCHES_MAX 1024
@@ -68,74 +55,131 @@ typedef struct
   gint waits;       /* atomic: said that it waits */
 } Replay;
 
-struct Engine
+/* The jobs of the program (engine.c). Constant while jobs run. */
+typedef struct
 {
-  EngineConfig config;
-  guint n_jobs;
-  GHashTable *job_index; /* const SatinJob * -> index + 1; constant after engine_new */
-  DigestBegun *schemas;  /* by index: what of a job's digest does not depend on its arguments */
-  GBytes *constants;     /* the digest of all constants */
-  gsize c_stack_bytes;
-  pthread_condattr_t cond_clock;
+  guint n;
+  GHashTable *index;    /* const SatinJob * -> index + 1 */
+  DigestBegun *schemas; /* by index: what of a job's digest does not depend on its arguments */
+  GBytes *constants;    /* the digest of all constants */
+} JobTable;
 
-  /* seats, parking, inbox, scan and halt accounts */
-  pthread_mutex_t lock;
-  Stack **stacks; /* config.stacks_max + 1 places; filled in order, never emptied before the end */
-  guint n_stacks; /* atomic for readers without the lock */
+/* Seats and the stacks that want one or sleep without (seat.c). */
+typedef struct
+{
+  guint free;         /* atomic copy for seat_poke */
+  GQueue ready;       /* of Stack: can go on, want a seat */
+  GQueue asleep;      /* of Stack: empty, the latest first */
+  guint n_ready;      /* atomic copy of the length */
+  Stack *idler;       /* in config.idle, has no seat; NULL: none */
+  gboolean roused;    /* atomic: the idler is to come back */
+  guint busy;         /* atomic: stacks that have a seat and a job */
+  guint64 look_ns;    /* how long the scout sleeps before it looks */
   guint64 refused_us; /* when the system last refused a thread or its memory; 0: never */
-  guint seats_free;
-  GQueue ready;           /* of Stack: can go on, want a seat */
-  GQueue asleep;          /* of Stack: empty, the latest first */
-  guint n_ready, n_inbox; /* atomic copies of the lengths */
-  Stack *idler;           /* in config.idle, has no seat; NULL: none */
-  gboolean roused;        /* atomic: the idler is to come back */
-  guint owed;             /* atomic: the driver is to be told of public work */
-  guint wanted;           /* atomic: so many thieves elsewhere wait for public work, */
-  guint wishes;           /* atomic: as was said for the n-th time */
-  guint busy;             /* atomic: stacks that have a seat and a job */
-  guint64 look_ns;        /* how long the scout (seat.c) sleeps before it looks */
-  guint hungry_said;
+  guint hungry_said;  /* seats of the last ENGINE_HUNGRY */
   guint n_parked, parked_max;
+} Seats;
+
+/* What all stacks are asked for: scans, a halt, the end (seat.c counts the stacks that owe them
+ * still). */
+typedef struct
+{
   gboolean ending, halting, leaving;
   guint halts_owed;
   guint64 scans_served; /* atomic: all stacks have served so many, and that was said */
   guint64 scans;        /* atomic: calls of engine_scan */
   guint64 asked;        /* atomic: the same, and those of engine_halt */
-  GQueue inbox;         /* of Held */
-  GHashTable *held;     /* number -> Held */
+} Orders;
 
-  /* slots that came back */
-  pthread_mutex_t back_lock;
-  GArray *back; /* of Back */
-  guint n_back; /* atomic copy of the length */
+/* Jobs held for other nodes (inbox.c). */
+typedef struct
+{
+  GQueue queue;     /* of Held: no worker has begun them */
+  guint n;          /* atomic copy of the length */
+  GHashTable *held; /* number -> Held: these, and those that run */
+} Inbox;
 
-  /* slots whose result comes from elsewhere */
-  pthread_mutex_t away_lock;
-  guint n_fetches;        /* atomic: those that are fetched */
-  GHashTable *away;       /* number -> Away */
-  GHashTable *away_slots; /* the same by slot */
-  guint64 last_loan;      /* atomic: the number given last */
+/* Work that the driver was asked for (engine_request_work). */
+typedef struct
+{
+  guint owed;    /* atomic: the driver is to be told of public work */
+  guint thieves; /* atomic: so many elsewhere wait for it, */
+  guint number;  /* atomic: as was said for the n-th time */
+} WorkRequest;
 
-  /* what others hold */
-  pthread_mutex_t known_lock;
-  Known *known;
-  guint n_known; /* atomic copy of known_count */
+/* Slots that came back (worker.c). */
+typedef struct
+{
+  pthread_mutex_t lock;
+  GArray *list; /* of Back */
+  guint n;      /* atomic copy of the length */
+} BackList;
+
+/* Slots whose result comes from elsewhere (pending.c). */
+typedef struct
+{
+  pthread_mutex_t lock;
+  guint n_fetches;       /* atomic: those that are fetched */
+  GHashTable *by_number; /* -> Pending */
+  GHashTable *by_slot;   /* the same */
+  guint64 last;          /* atomic: the number given last */
+} Pendings;
+
+/* What others hold (adopt.c). */
+typedef struct
+{
+  pthread_mutex_t lock;
+  Known *trie;
+  guint n; /* atomic copy of known_count */
+} KnownHere;
+
+/* What the driver has not yet read (mailbox.c). */
+typedef struct
+{
+  pthread_mutex_t lock;
+  GQueue events; /* of EngineEvent */
+  gboolean told; /* wake was called since the mailbox was last empty */
+} Mailbox;
+
+/* The driver's own. */
+typedef struct
+{
+  TraceBase from; /* the parent of the slot lent last; while that loan is away it stands still */
+  guint64 last;   /* that loan */
+  guint64 look_asked_us; /* when engine_look_ask was called last; 0: never */
+  guint32 random;
+} Lending;
+
+/* For engine_stats. Atomic. */
+typedef struct
+{
+  guint64 steals, lent, reused, unmatched;
+  guint64 scan_ns, scan_said_ns; /* spent on scans, and when last told */
+} Figures;
+
+struct Engine
+{
+  EngineConfig config;
+  JobTable jobs;
+  gsize c_stack_bytes;
+  pthread_condattr_t cond_clock;
+
+  pthread_mutex_t lock; /* of the next five, but for what is atomic */
+  Stack **stacks; /* config.stacks_max + 1 places; filled in order, never emptied before the end */
+  guint n_stacks; /* atomic for readers without the lock */
+  Seats seats;
+  Orders orders;
+  Inbox inbox;
+  WorkRequest request;
+
+  BackList back;
+  Pendings pending;
+  KnownHere known;
+  Mailbox mail;
 
   Replay replay;
-
-  /* what the driver has not yet read */
-  pthread_mutex_t mail_lock;
-  GQueue mail;   /* of EngineEvent */
-  gboolean told; /* wake was called since the mailbox was last empty */
-
-  /* driver: the parent of the slot lent last. While that loan is away it stands still. */
-  TraceBase lent_from;
-  guint64 look_asked_us; /* when engine_look_ask was called last; 0: never */
-  guint64 lent_last;
-
-  guint64 steals_local, lent, jobs_reused, unmatched; /* atomic */
-  guint64 scan_ns, scan_said_ns; /* atomic: spent on scans, and when last told */
-  guint32 random;                /* driver */
+  Lending lending;
+  Figures figures;
 };
 
 #define ENGINE_STACK_BYTES ((gsize)1 << 30)
@@ -153,7 +197,7 @@ struct Engine
 guint engine_job_index (Engine *engine, const SatinJob *job);
 
 /* Raises an event; takes over what it points to. Any thread, no lock held but engine->lock or
- * engine->away_lock. */
+ * engine->pending.lock. */
 void mailbox_raise (Engine *engine, const EngineEvent *event);
 /* The same, but wake waits for mailbox_tell: the caller may be about to drive itself. */
 void mailbox_raise_quietly (Engine *engine, const EngineEvent *event);
@@ -189,12 +233,4 @@ static inline guint64
 clock_us (void)
 {
   return (guint64)g_get_monotonic_time ();
-}
-
-static inline SatinSlot_ *
-slot_at (const Stack *stack, guint32 parent)
-{
-  guint32 offset = (parent & ~PARENT_FLAGS) - (guint32)(guintptr)stack->slots;
-
-  return stack->slots + offset / sizeof (SatinSlot_);
 }

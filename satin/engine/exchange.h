@@ -8,8 +8,8 @@
 #include "satin.h"
 
 #include "loan.h"
+#include "os/timeline.h"
 #include "path.h"
-#include "timeline.h"
 
 typedef struct Engine Engine;
 

@@ -5,7 +5,7 @@
 #include "config.h"
 
 #include "engine.h"
-#include "trace.h"
+#include "tree/trace.h"
 
 #include <stdarg.h>
 

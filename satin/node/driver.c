@@ -5,7 +5,7 @@
 #include "driver-private.h"
 
 #include "engine/best.h"
-#include "engine/memory.h"
+#include "engine/os/memory.h"
 
 #include "folder/folder.h"
 #include "folder/relay.h"

@@ -7,7 +7,7 @@
 #include "run-private.h"
 
 #include "engine/best.h"
-#include "engine/memory.h"
+#include "engine/os/memory.h"
 #include "engine/registry.h"
 
 #include "folder/claim.h"

@@ -8,7 +8,7 @@
 #include "run-private.h"
 
 #include "engine/exchange.h"
-#include "engine/memory.h"
+#include "engine/os/memory.h"
 
 #include "folder/relay.h"
 

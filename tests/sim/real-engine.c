@@ -6,8 +6,9 @@
 
 #include "real.h"
 
+#include "door/pending.h"
 #include "engine.h"
-#include "scan.h"
+#include "save/scan.h"
 #include "sim-private.h"
 
 #include <stdio.h>
@@ -265,7 +266,7 @@ model_run (Model *model, guint64 held, const Loan *loan)
 void
 model_unrun (Model *model, guint64 held)
 {
-  const Held *given = g_hash_table_lookup (model->engine->held, &held);
+  const Held *given = g_hash_table_lookup (model->engine->inbox.held, &held);
   int job = given == NULL || given->queued ? -1 : tree_find (model->config.tree, given->loan->path);
 
   enter (model);
@@ -280,8 +281,8 @@ model_unrun (Model *model, guint64 held)
 static void
 note_put (Model *model, guint64 loan)
 {
-  const Away *away = g_hash_table_lookup (model->engine->away, &loan);
-  int job = away == NULL || away->kept || away->path == NULL
+  const Pending *away = g_hash_table_lookup (model->engine->pending.by_number, &loan);
+  int job = away == NULL || away->kind == PENDING_KEPT || away->path == NULL
                 ? -1
                 : tree_find (model->config.tree, away->path);
 
@@ -378,9 +379,9 @@ count_waits (const Model *model)
   gpointer away;
   guint n = 0;
 
-  g_hash_table_iter_init (&iter, model->engine->away);
+  g_hash_table_iter_init (&iter, model->engine->pending.by_number);
   while (g_hash_table_iter_next (&iter, NULL, &away))
-    n += !((Away *)away)->shared;
+    n += ((const Pending *)away)->kind != PENDING_SHARED;
   return n;
 }
 
@@ -390,9 +391,9 @@ model_stats (const Model *model, ModelStats *stats)
   Engine *engine = model->engine;
 
   *stats = (ModelStats){ .waits = count_waits (model),
-                         .stacks = engine->n_stacks - engine->asleep.length,
-                         .busy = engine->busy,
-                         .inbox = g_hash_table_size (engine->held),
+                         .stacks = engine->n_stacks - engine->seats.asleep.length,
+                         .busy = engine->seats.busy,
+                         .inbox = g_hash_table_size (engine->inbox.held),
                          .known = model->known->len };
 }
 
@@ -438,7 +439,7 @@ model_taken (const Model *model, guint32 job)
 static gboolean
 is_in_the_mail (const Model *model, guint32 job)
 {
-  for (const GList *link = model->engine->mail.head; link != NULL; link = link->next)
+  for (const GList *link = model->engine->mail.events.head; link != NULL; link = link->next)
     {
       const EngineEvent *event = link->data;
       if (event->kind == ENGINE_DONE
@@ -493,7 +494,7 @@ model_check_invariants (const Model *model)
 {
   const Engine *engine = model->engine;
 
-  g_assert (engine->seats_free <= engine->config.workers);
+  g_assert (engine->seats.free <= engine->config.workers);
   g_assert (engine->n_stacks <= engine->config.stacks_max + 1);
 }
 
@@ -504,12 +505,12 @@ model_print (const Model *model)
   const Engine *engine = model->engine;
 
   for (guint i = 0; i < engine->n_stacks; i++)
-    printf ("#   stack %u %s%s\n", i, states[engine->stacks[i]->state],
-            engine->stacks[i]->clock & 1 ? " and computes" : "");
+    printf ("#   stack %u %s%s\n", i, states[engine->stacks[i]->seat.state],
+            engine->stacks[i]->shared.clock & 1 ? " and computes" : "");
   for (guint32 i = 0; i < model->config.tree->n; i++)
     if (model->taken[i] > 0)
       printf ("#   '%s' has begun\n", model->config.tree->jobs[i].path);
   printf ("#   %u held, %u in the inbox, %u away, %u seats free\n",
-          g_hash_table_size (engine->held), engine->inbox.length, g_hash_table_size (engine->away),
-          engine->seats_free);
+          g_hash_table_size (engine->inbox.held), engine->inbox.queue.length,
+          g_hash_table_size (engine->pending.by_number), engine->seats.free);
 }

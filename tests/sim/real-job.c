@@ -9,7 +9,7 @@
 #include "engine.h"
 #include "record.h"
 #include "rng.h"
-#include "worker.h"
+#include "sched/worker.h"
 
 #include <string.h>
 
@@ -26,7 +26,7 @@ static guint32
 taken_by (Model *model)
 {
   const Stack *stack = worker_here ();
-  const Held *held = g_hash_table_lookup (stack->engine->held, &stack->serving);
+  const Held *held = g_hash_table_lookup (stack->engine->inbox.held, &stack->shared.serving);
   int job = held == NULL ? 0 : tree_find (model->config.tree, held->loan->path);
 
   return (guint32)MAX (job, 0);

@@ -5,8 +5,8 @@
 #include "engine-jobs.h"
 #include "engine-rig.h"
 
-#include "trace.h"
-#include "worker.h"
+#include "sched/worker.h"
+#include "tree/trace.h"
 
 #include <sched.h>
 #include <string.h>
@@ -112,7 +112,7 @@ SATIN_JOB (late, int64_t, (int32_t, n))
   satin_spawn (quick, &y, 2);
   satin_sync ();
   g_atomic_int_inc (&begun);
-  while (!origin_is_aborted (slot_origin (worker_here ()->mark)))
+  while (!origin_is_aborted (slot_origin (worker_here ()->own.mark)))
     sched_yield (); /* it is asked to leave, but nothing here has looked at that */
   satin_improve (least, &found);
   if (n > 0)

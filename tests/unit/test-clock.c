@@ -3,10 +3,10 @@
  * at risk make together the time that was spent in jobs. */
 #include "config.h"
 
-#include "clock.h"
 #include "engine-jobs.h"
 #include "engine-rig.h"
 #include "engine.h"
+#include "save/clock.h"
 
 #include <string.h>
 
@@ -212,26 +212,26 @@ test_spans (void)
 {
   Rig *rig = rig_new (1, 0, 1);
   Stack *stack = rig->engine->stacks[0];
-  SatinSlot_ *job = stack->slots + 1, *child = job + 1;
+  SatinSlot_ *job = stack->memory.slots + 1, *child = job + 1;
   g_autoptr (GPtrArray) origins = g_ptr_array_new ();
   guint64 began_us;
 
-  clock_begin_job (stack, stack->slots);
-  began_us = slot_origin (stack->slots)->since_us;
-  g_ptr_array_add (origins, stack->slots);
-  job->parent = (guint32)(guintptr)stack->slots | PARENT_ORIGIN;
+  clock_begin_job (stack, stack->memory.slots);
+  began_us = slot_origin (stack->memory.slots)->since_us;
+  g_ptr_array_add (origins, stack->memory.slots);
+  job->parent = (guint32)(guintptr)stack->memory.slots | PARENT_ORIGIN;
   child->parent = (guint32)(guintptr)job;
   for (guint scan = 0; scan < 4; scan++)
     {
       GArray *lines = g_array_new (FALSE, FALSE, sizeof (Bill));
       Bill bills[] = { { .slot = job, .spine = TRUE, .known = scan > 0 },
                        { .slot = child, .spine = scan<2, .known = scan> 0 } };
-      guint64 last_us = scan == 0 ? 0 : stack->scanned_us;
+      guint64 last_us = scan == 0 ? 0 : stack->own.bill.scanned_us;
 
       g_array_append_vals (lines, bills, 2);
       child->state = SLOT_STARTED;
       (void)clock_bill (stack, lines, origins);
-      const Bill *first = &g_array_index (stack->bill, Bill, 0), *second = first + 1;
+      const Bill *first = &g_array_index (stack->own.bill.lines, Bill, 0), *second = first + 1;
       g_assert_cmpuint (first->span.began_us, ==, began_us);
       g_assert_cmpuint (first->span.took_us, ==, 0);
       g_assert_cmpuint (second->span.began_us, ==, began_us);
@@ -239,7 +239,7 @@ test_spans (void)
       g_assert_true (scan < 3 || second->span.began_us + second->span.took_us <= last_us);
       g_usleep (2000);
     }
-  (void)clock_end_job (stack, stack->slots);
+  (void)clock_end_job (stack, stack->memory.slots);
   rig_free (rig);
 }
 
@@ -249,21 +249,21 @@ test_given (void)
 {
   Rig *rig = rig_new (1, 0, 1);
   Stack *stack = rig->engine->stacks[0];
-  SatinSlot_ *slot = stack->slots + 1;
+  SatinSlot_ *slot = stack->memory.slots + 1;
   guint64 all_us = 0;
 
-  slot->parent = (guint32)(guintptr)stack->slots | PARENT_ORIGIN;
-  clock_begin_job (stack, stack->slots);
+  slot->parent = (guint32)(guintptr)stack->memory.slots | PARENT_ORIGIN;
+  clock_begin_job (stack, stack->memory.slots);
   for (guint64 us = 0; us < G_GUINT64_CONSTANT (1) << 49; us += us / 3 + 1)
     {
       guint32 state = clock_give (stack, slot, &(Work){ us, us / 2, 0 });
 
-      g_assert_cmpuint (SLOT_KIND (state), ==, SLOT_RETURNED);
+      g_assert_cmpuint (SLOT_STATE (state), ==, SLOT_DONE);
       g_assert_cmpuint (clock_given_us (state), <=, us);
       g_assert_cmpuint (us - clock_given_us (state), <=, us >> 18);
       all_us += us;
     }
-  g_assert_cmpuint (clock_end_job (stack, stack->slots).work_us, ==, all_us);
+  g_assert_cmpuint (clock_end_job (stack, stack->memory.slots).work_us, ==, all_us);
   g_assert_cmpuint (clock_risk_us (stack), ==, 0);
   rig_free (rig);
 }

@@ -10,8 +10,8 @@
 #include "deque-programs.h"
 #include "engine.h"
 #include "explorer.h"
-#include "wait.h"
-#include "worker.h"
+#include "sched/wait.h"
+#include "sched/worker.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,11 +37,13 @@ state_key (guint64 key)
 {
   const Stack *stack = stacks[OWNER];
 
-  key = explorer_mix (explorer_mix (key, stack->tt), (guint64)(stack->split - stack->slots));
-  key = explorer_mix (explorer_mix (key, stack->flags), (guint64)(guintptr)stack->open.guard);
+  key = explorer_mix (explorer_mix (key, stack->shared.tt),
+                      (guint64)(stack->shared.split - stack->memory.slots));
+  key = explorer_mix (explorer_mix (key, stack->shared.flags),
+                      (guint64)(guintptr)stack->open.guard);
   for (int i = 0; i < SLOTS_SEEN; i++)
     {
-      const SatinSlot_ *slot = &stack->slots[i];
+      const SatinSlot_ *slot = &stack->memory.slots[i];
 
       key = explorer_mix (explorer_mix (key, slot->state), slot->parent);
       key = explorer_mix (key, *(const guint64 *)slot->payload);
@@ -97,9 +99,9 @@ wait_for (Stack *stack, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *slot, S
   for (;;)
     {
       guint64 seen = explorer_steps_of_other ();
-      guint32 kind = SLOT_KIND (slot_state (slot));
+      guint32 state = SLOT_STATE (slot_state (slot));
 
-      if (kind == SLOT_RETURNED || kind == SLOT_STARTED)
+      if (state == SLOT_DONE || state == SLOT_STARTED)
         return;
       if (stack_flags (stack) != 0)
         wait_serve (stack, self, top, top);
@@ -126,10 +128,10 @@ wait_any (Stack *stack, const Next *next)
 static SatinSlot_ *
 run_job (Stack *stack, const SatinSlot_ *what)
 {
-  SatinSlot_ *origin = stack->slots, *job = origin + 1;
+  SatinSlot_ *origin = stack->memory.slots, *job = origin + 1;
 
   origin->parent = PARENT_ORIGIN;
-  origin->state = SLOT_ORIGIN;
+  origin->state = KIND_ORIGIN | SLOT_STARTED;
   job->job = what->job;
   memcpy (job->payload, what->payload, sizeof job->payload);
   job->parent = (guint32)(guintptr)origin | PARENT_ORIGIN;
@@ -196,7 +198,7 @@ thief (void)
         }
       job = run_job (stacks[THIEF], slot);
       memcpy (slot_result (slot), slot_result (job), job->job->result->size);
-      slot_finish (slot, SLOT_RETURNED);
+      slot_finish (slot, SLOT_DONE);
     }
   explorer_finish ();
 }
@@ -212,7 +214,7 @@ begin (void)
   for (int i = 0; i < 2; i++)
     {
       *stacks[i] = clean[i];
-      memset (stacks[i]->slots, 0, SLOTS_SEEN * sizeof (SatinSlot_));
+      memset (stacks[i]->memory.slots, 0, SLOTS_SEEN * sizeof (SatinSlot_));
     }
 }
 
@@ -224,7 +226,8 @@ check_end (void)
       return runs[i] == 0 ? "a leaf did not run" : "a leaf ran twice";
   if (result != program->expected)
     return "the result is wrong";
-  if (stacks[OWNER]->split != stacks[OWNER]->slots || stacks[OWNER]->slots[0].job != NULL)
+  if (stacks[OWNER]->shared.split != stacks[OWNER]->memory.slots
+      || stacks[OWNER]->memory.slots[0].job != NULL)
     return "something stayed public";
   return NULL;
 }
@@ -246,14 +249,28 @@ static gboolean
 late_ask_is_repaired (void)
 {
   Stack *stack = stacks[OWNER];
-  SatinSlot_ *self = stack->slots + 1;
+  SatinSlot_ *self = stack->memory.slots + 1;
 
   *stack = clean[OWNER];
   self->parent = PARENT_ORIGIN;
   self->state = SLOT_STARTED;
   stack->open.guard = STACK_ALL;
   stack_catch_up (stack, self, self + 1, self + 1);
-  return stack->open.guard == stack->split_own;
+  return stack->open.guard == stack->own.split;
+}
+
+/* What is over for a child stays so, what is dropped has no result, and no kind changes. */
+static gboolean
+moves_are_few (void)
+{
+  gboolean few = TRUE;
+
+  for (guint32 to = SLOT_READY; to <= SLOT_DROPPED; to++)
+    few = few && !slot_may_move (SLOT_STARTED, to) && !slot_may_move (SLOT_DONE, to)
+          && !slot_may_move (SLOT_DROPPED, to) && !slot_may_move (SLOT_AWAY, KIND_KEPT | to)
+          && slot_may_move (SLOT_ABORTED, to) == (to == SLOT_DROPPED)
+          && slot_may_move (KIND_KEPT | SLOT_DONE, KIND_KEPT | to) == (to == SLOT_AWAY);
+  return few;
 }
 #endif
 
@@ -305,7 +322,10 @@ main (void)
   failures += !late_ask_is_repaired ();
   printf ("%s %u - a guard without a flag is set right\n",
           late_ask_is_repaired () ? "ok" : "not ok", n + 1);
-  printf ("1..%u\n", n + 1);
+  failures += !moves_are_few ();
+  printf ("%s %u - a slot makes no move that is not in the table\n",
+          moves_are_few () ? "ok" : "not ok", n + 2);
+  printf ("1..%u\n", n + 2);
   return failures > 0;
 #endif
 }

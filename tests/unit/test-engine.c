@@ -4,7 +4,7 @@
 
 #include "engine-jobs.h"
 #include "engine-rig.h"
-#include "worker.h"
+#include "sched/worker.h"
 
 #include <sched.h>
 #include <stdlib.h>
@@ -269,7 +269,7 @@ SATIN_JOB (look, int32_t, (int32_t, phase), (int32_t, number))
           slot_set_state (claimed, SLOT_STOLEN_BY (SLOT_DRIVER));
           worker_give_back (stack, claimed);
         }
-      tails[phase] = stack->tt & 0xffffff;
+      tails[phase] = stack->shared.tt & 0xffffff;
       begins[phase] = stack_index (stack, satin_frame_->self) - (gsize)number;
     }
   return number;
@@ -316,7 +316,7 @@ SATIN_JOB (called, int32_t, (int32_t, levels))
 
   if (levels == 0)
     {
-      looks_begin = stack_index (stack, stack->split_own);
+      looks_begin = stack_index (stack, stack->own.split);
       return 0;
     }
   if (levels < 3)
@@ -357,7 +357,7 @@ SATIN_JOB (first_half, int32_t)
     satin_spawn (look, &results[i], 0, i);
   for (guint i = 0; i < CHILDREN; i++)
     sum += results[satin_sync_next ()];
-  const Next *next = &g_array_index (stack->nexts, Next, stack->nexts->len - 1);
+  const Next *next = &g_array_index (stack->own.nexts, Next, stack->own.nexts->len - 1);
   looked_at = (gsize)(next->high - next->low);
   for (int i = satin_sync_next (); i >= 0; i = satin_sync_next ())
     sum += results[i];
@@ -444,17 +444,17 @@ test_threads_that_nobody_needs_end (void)
 
   for (guint i = 0; i < 5; i++)
     {
-      while (__atomic_load_n (&rig->engine->seats_free, __ATOMIC_RELAXED) < 2)
+      while (__atomic_load_n (&rig->engine->seats.free, __ATOMIC_RELAXED) < 2)
         g_usleep (100);
       pthread_mutex_lock (&rig->engine->lock);
       for (guint k = 0; k < 2; k++) /* both seats go to new ones */
         if (worker_new (rig->engine, FALSE) != NULL)
-          __atomic_store_n (&rig->engine->seats_free, rig->engine->seats_free - 1,
+          __atomic_store_n (&rig->engine->seats.free, rig->engine->seats.free - 1,
                             __ATOMIC_RELAXED);
       most = rig->engine->n_stacks;
       /* As a rule nobody sleeps when a stack is made. */
       for (guint k = 0; k < most; k++)
-        pthread_cond_signal (&rig->engine->stacks[k]->cond);
+        pthread_cond_signal (&rig->engine->stacks[k]->seat.cond);
       pthread_mutex_unlock (&rig->engine->lock);
       check_again (rig, JOB_FIB, &(satin_args_fib){ 20 });
       if (before > 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "known.h"
 #include "processor.h"
+#include "tree/known.h"
 
 static const NodeId elder = { 1, 1, 9 }, younger = { 1, 2, 4 };
 

@@ -8,11 +8,12 @@
  * is right; nobody waits for ever; seats, marks and memory are as at the start. */
 #include "config.h"
 
-#include "abort.h"
-#include "adopt.h"
-#include "clock.h"
+#include "door/pending.h"
 #include "explorer.h"
-#include "worker.h"
+#include "save/clock.h"
+#include "sched/abort.h"
+#include "sched/worker.h"
+#include "tree/adopt.h"
 
 #include <sched.h>
 #include <stdio.h>
@@ -220,7 +221,7 @@ SATIN_JOB (on_top, uint64_t)
   satin_spawn (forgetting, &a);
   satin_spawn (offered, &b, 2);
   satin_sync ();
-  if (stacks[OWNER]->fresh->len > 0)
+  if (stacks[OWNER]->own.fresh->len > 0)
     explorer_fail ("what a forgotten job held is held on");
   return a + b;
 }
@@ -257,8 +258,8 @@ static const Program programs[] = {
 static void
 owner (void)
 {
-  worker_run_stolen (stacks[OWNER], stacks[LENDER], &stacks[LENDER]->slots[1], stacks[OWNER]->slots,
-                     NULL);
+  worker_run_stolen (stacks[OWNER], stacks[LENDER], &stacks[LENDER]->memory.slots[1],
+                     stacks[OWNER]->memory.slots, NULL);
   explorer_finish ();
 }
 
@@ -270,10 +271,10 @@ run_foreign (Stack *stack)
   SatinSlot_ what = { .job = program->foreign }, *job;
 
   memcpy (what.payload, &(uint32_t){ 4 }, sizeof (uint32_t));
-  job = worker_place (stack->slots, &origin, &what);
+  job = worker_place (stack->memory.slots, &origin, &what);
   clock_begin_job (stack, job - 1);
   slot_run (stack, job, job + 1);
-  stack_close (stack, stack->slots);
+  stack_close (stack, stack->memory.slots);
   (void)clock_end_job (stack, job - 1);
 }
 
@@ -295,7 +296,7 @@ steal (Stack *stack)
   if (slot == NULL)
     return FALSE;
   is_taken = TRUE;
-  worker_run_stolen (stack, victim, slot, stack->slots, NULL);
+  worker_run_stolen (stack, victim, slot, stack->memory.slots, NULL);
   return TRUE;
 }
 
@@ -328,15 +329,11 @@ give_back (Stack *stack)
     }
   if (slot[1] != NULL)
     {
-      Away away = { .stack = victim, .slot = slot[1] };
-      loan = adopt_new_loan (&engine, &away, NULL);
+      const Pending pending = { .stack = victim, .slot = slot[1] };
+      loan = pending_begin (&engine, &pending, NULL);
     }
-  Away *away = loan == 0 ? NULL : adopt_take_away (&engine, loan);
-  if (away != NULL)
-    {
-      worker_give_back (victim, slot[1]);
-      away_free (away);
-    }
+  if (loan != 0)
+    (void)pending_return (&engine, loan);
   if (slot[0] != NULL)
     worker_give_back (victim, slot[0]);
 }
@@ -347,7 +344,7 @@ static void
 forget_root (Stack *stack)
 {
   Stack *victim = stacks[OWNER];
-  SatinSlot_ *root = &stacks[LENDER]->slots[1], *slot = NULL;
+  SatinSlot_ *root = &stacks[LENDER]->memory.slots[1], *slot = NULL;
   gboolean dry;
 
   while (slot == NULL)
@@ -370,7 +367,7 @@ forget_root (Stack *stack)
   slot_set_state (root, SLOT_ABORTED_BY (OWNER)); /* as abort.c does it */
   stack_ask (victim, STACK_FLAG_ABORT);
   worker_wake (victim);
-  for (guint64 history = explorer_history (); SLOT_KIND (slot_state (slot)) != SLOT_ABORTED;
+  for (guint64 history = explorer_history (); SLOT_STATE (slot_state (slot)) != SLOT_ABORTED;
        explorer_forget (history))
     {
       if (explorer_has_finished (OWNER))
@@ -412,13 +409,17 @@ thief (void)
 static guint64
 stack_key (guint64 key, const Stack *stack)
 {
-  key = explorer_mix (explorer_mix (key, stack->tt), (guint64)(stack->split - stack->slots));
-  key = explorer_mix (explorer_mix (key, stack->flags), (guint64)(guintptr)stack->open.guard);
-  key = explorer_mix (explorer_mix (key, (guint64)(guintptr)stack->awaited), stack->state);
-  key = explorer_mix (explorer_mix (key, (guint64)(guintptr)stack->mark), stack->fresh->len);
+  key = explorer_mix (explorer_mix (key, stack->shared.tt),
+                      (guint64)(stack->shared.split - stack->memory.slots));
+  key = explorer_mix (explorer_mix (key, stack->shared.flags),
+                      (guint64)(guintptr)stack->open.guard);
+  key = explorer_mix (explorer_mix (key, (guint64)(guintptr)stack->shared.awaited),
+                      stack->seat.state);
+  key = explorer_mix (explorer_mix (key, (guint64)(guintptr)stack->own.mark),
+                      stack->own.fresh->len);
   for (int i = 0; i < SLOTS_SEEN; i++)
     {
-      const SatinSlot_ *slot = &stack->slots[i];
+      const SatinSlot_ *slot = &stack->memory.slots[i];
 
       key = explorer_mix (explorer_mix (key, slot->state), slot->parent);
       key = explorer_mix (key, *(const guint64 *)slot->payload);
@@ -431,9 +432,10 @@ static guint64
 state_key (guint64 key)
 {
   key = stack_key (stack_key (key, stacks[OWNER]), stacks[THIEF]);
-  key = explorer_mix (explorer_mix (key, stacks[LENDER]->slots[1].state), engine.seats_free);
-  key = explorer_mix (explorer_mix (key, engine.n_parked), engine.ready.length);
-  key = explorer_mix (explorer_mix (key, engine.n_back), g_hash_table_size (engine.away));
+  key = explorer_mix (explorer_mix (key, stacks[LENDER]->memory.slots[1].state), engine.seats.free);
+  key = explorer_mix (explorer_mix (key, engine.seats.n_parked), engine.seats.ready.length);
+  key = explorer_mix (explorer_mix (key, engine.back.n),
+                      g_hash_table_size (engine.pending.by_number));
   for (int i = 0; i < JOBS_MAX; i++)
     key = explorer_mix (explorer_mix (key, (guint64)runs[i]), (guint64)is_forgotten[i]);
   return explorer_mix (key, (guint64)(is_done + 2 * is_offered + 4 * is_taken + 8 * is_forgetting));
@@ -444,12 +446,12 @@ clear_stack (int number)
 {
   Stack *stack = stacks[number];
   *stack = clean[number];
-  memset (stack->slots, 0, SLOTS_SEEN * sizeof (SatinSlot_));
-  g_ptr_array_set_size (stack->fresh, 0);
-  g_ptr_array_set_size (stack->origins, 0);
-  g_array_set_size (stack->watch, 0);
-  g_array_set_size (stack->nexts, 0);
-  g_array_set_size (stack->bill, 0);
+  memset (stack->memory.slots, 0, SLOTS_SEEN * sizeof (SatinSlot_));
+  g_ptr_array_set_size (stack->own.fresh, 0);
+  g_ptr_array_set_size (stack->taken.origins, 0);
+  g_array_set_size (stack->own.watch, 0);
+  g_array_set_size (stack->own.nexts, 0);
+  g_array_set_size (stack->own.bill.lines, 0);
 }
 
 static void
@@ -459,10 +461,10 @@ clear_engine (void)
 
   while (mailbox_next (&engine, &event))
     engine_event_clear (&event);
-  g_queue_clear (&engine.ready);
-  g_array_set_size (engine.back, 0);
-  g_hash_table_remove_all (engine.away_slots);
-  g_hash_table_remove_all (engine.away);
+  g_queue_clear (&engine.seats.ready);
+  g_array_set_size (engine.back.list, 0);
+  g_hash_table_remove_all (engine.pending.by_slot);
+  g_hash_table_remove_all (engine.pending.by_number);
   engine = clean_engine;
 }
 
@@ -479,7 +481,7 @@ begin (void)
   memset (runs, 0, sizeof runs);
   memset (is_forgotten, 0, sizeof is_forgotten);
   is_done = is_offered = is_taken = is_forgetting = FALSE;
-  job = worker_place (stacks[LENDER]->slots, &origin, &what);
+  job = worker_place (stacks[LENDER]->memory.slots, &origin, &what);
   clock_begin_job (stacks[LENDER], job - 1);
   job->state = SLOT_STOLEN_BY (OWNER);
 }
@@ -487,13 +489,13 @@ begin (void)
 static const char *
 check_result (void)
 {
-  SatinSlot_ *slot = &stacks[LENDER]->slots[1];
+  SatinSlot_ *slot = &stacks[LENDER]->memory.slots[1];
   uint64_t result;
 
   if (program->forgets_root)
-    return SLOT_KIND (slot->state) == SLOT_DROPPED ? NULL : "the root was not left";
+    return SLOT_STATE (slot->state) == SLOT_DROPPED ? NULL : "the root was not left";
   memcpy (&result, slot_result (slot), sizeof result);
-  if (SLOT_KIND (slot->state) != SLOT_RETURNED)
+  if (SLOT_STATE (slot->state) != SLOT_DONE)
     return "the root has no end";
   if (result != program->expected)
     return "the result is wrong";
@@ -510,11 +512,13 @@ check_end (void)
     if (runs[i] > 1)
       return "a job ran twice";
   for (int i = 0; i < 2; i++)
-    if (stacks[i]->split != stacks[i]->slots)
+    if (stacks[i]->shared.split != stacks[i]->memory.slots)
       return "something stayed public";
-    else if (stacks[i]->fresh->len > 0 || stacks[i]->mark != NULL || stacks[i]->awaited != NULL)
+    else if (stacks[i]->own.fresh->len > 0 || stacks[i]->own.mark != NULL
+             || stacks[i]->shared.awaited != NULL)
       return "a stack is not as it was";
-  if (engine.seats_free > 0 || engine.n_parked > 0 || engine.ready.length > 0 || engine.busy > 0)
+  if (engine.seats.free > 0 || engine.seats.n_parked > 0 || engine.seats.ready.length > 0
+      || engine.seats.busy > 0)
     return "seats are not as they were";
   return check_result ();
 }
@@ -537,9 +541,10 @@ set_up (void)
   engine.config.workers = engine.n_stacks = 2; /* the third is none that gets a seat */
   engine.config.stacks_max = 2;
   engine.stacks = all;
-  engine.back = g_array_new (FALSE, FALSE, sizeof (Back));
-  engine.away = g_hash_table_new_full (g_int64_hash, g_int64_equal, NULL, away_free);
-  engine.away_slots = g_hash_table_new (g_direct_hash, g_direct_equal);
+  engine.back.list = g_array_new (FALSE, FALSE, sizeof (Back));
+  engine.pending.by_number
+      = g_hash_table_new_full (g_int64_hash, g_int64_equal, NULL, pending_free);
+  engine.pending.by_slot = g_hash_table_new (g_direct_hash, g_direct_equal);
   held.loan = other_held.loan = &loan;
   pthread_condattr_init (&engine.cond_clock);
   for (int i = 0; i < 3; i++)

@@ -5,7 +5,7 @@
 
 #include "engine-rig.h"
 #include "engine.h"
-#include "look.h"
+#include "tree/look.h"
 
 #define GATES 4
 

@@ -46,12 +46,10 @@ test_constants (void)
 {
   g_autoptr (GBytes) name = g_bytes_new_static ("scene one", 9), bytes = NULL, bad = NULL;
   Outer value = { .one = { 1, 2.5 }, .name = name }, other = { .one = { 2, 2.5 } };
-  Digest before = constant_digest_all (), after;
   g_autoptr (GError) error = NULL;
   const Outer *published;
 
-  g_assert_cmpuint (constant_count (), ==, 2);
-  g_assert_cmpstr (constant_get (0)->name, ==, "another");
+  g_assert_true (constant_find ("another") == &another_const);
   g_assert_true (constant_find ("scene") == &scene_const);
   g_assert_null (constant_encode (&scene_const));
 
@@ -62,8 +60,6 @@ test_constants (void)
   g_assert_true (constant_set_encoded (&scene_const, bytes, &error));
   g_assert_false (constant_set (&scene_const, &other));
   g_assert_true (published == satin_const (scene));
-  after = constant_digest_all ();
-  g_assert_false (digest_equal (&before, &after));
 
   bad = g_bytes_new_static ("xyz", 3);
   g_assert_false (constant_set_encoded (&another_const, bad, &error));

@@ -4,7 +4,7 @@
 
 #include "engine-rig.h"
 
-#include "seat.h"
+#include "sched/seat.h"
 
 #include <sched.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 
 #include "engine-rig.h"
 
-#include "seat.h"
+#include "sched/seat.h"
 
 #include <dlfcn.h>
 #include <sched.h>
@@ -76,7 +76,7 @@ static gboolean
 other_is_parked (void)
 {
   pthread_mutex_lock (&engine->lock);
-  gboolean parked = engine->n_parked > 0;
+  gboolean parked = engine->seats.n_parked > 0;
   pthread_mutex_unlock (&engine->lock);
   return parked;
 }

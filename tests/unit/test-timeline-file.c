@@ -3,7 +3,7 @@
  * nodes that write at once do not mix theirs. */
 #include "config.h"
 
-#include "engine/timeline.h"
+#include "engine/os/timeline.h"
 #include "folder/timeline-file.h"
 
 #include "text/json.h"

@@ -2,7 +2,7 @@
 /* The text that lanes give: JSON, nested, bounded, and one lane for each thread. */
 #include "config.h"
 
-#include "timeline.h"
+#include "os/timeline.h"
 
 #include "text/json.h"
 

@@ -6,7 +6,7 @@
 
 #include "engine-rig.h"
 
-#include "seat.h"
+#include "sched/seat.h"
 
 #include <sched.h>
 

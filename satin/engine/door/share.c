@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* satin_share and satin_shared. What a job returns or keeps is here before anybody hears of it: so
+ * whoever has a result has what it speaks of, and whoever lent a job has, or can get, what the
+ * arguments speak of. Owner threads, but for satin_share and share_put. */
+#include "config.h"
+
+#include "share.h"
+
+#include "../sched/wait.h"
+#include "../sched/worker.h"
+#include "pending.h"
+#include "shared.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const SatinType no_arguments = { "fetch", 1, SATIN_KIND_RECORD, 0, NULL };
+static const SatinJob fetch_job
+    = { "fetch", &no_arguments, &satin_type_SatinBytes, NULL, 0, sizeof (SatinBytes),
+        FALSE,   FALSE,         satin_holds_SatinBytes, FALSE };
+
+static void
+unref_shared (void *shared)
+{
+  shared_unref (shared);
+}
+
+SatinShared
+satin_share (SatinBytes bytes)
+{
+  SatinShared shared;
+
+  if (bytes == NULL)
+    return NULL;
+  shared = shared_add (shared_store_here (), bytes);
+  /* What the job holds until it returns is held as bytes. */
+  (void)satin_bytes (g_bytes_new_with_free_func ("", 0, unref_shared, shared));
+  return shared;
+}
+
+static void
+place (SatinSlot_ *slot)
+{
+  slot->job = &fetch_job;
+  slot->into = NULL;
+  *(GBytes **)slot_result (slot) = NULL;
+  __atomic_store_n (&slot->parent, PARENT_NONE, __ATOMIC_RELAXED);
+  slot_place (slot, KIND_FETCH | SLOT_DONE);
+}
+
+/* (transfer full): the bytes, from another node. */
+static GBytes *
+fetch (Stack *stack, SatinSlot_ *self, SatinSlot_ *head, SatinShared shared)
+{
+  const Pending pending = { .kind = PENDING_SHARED, .stack = stack, .slot = head };
+  EngineEvent want = { .kind = ENGINE_WANT,
+                       .digest = *shared_digest (shared),
+                       .length = shared_length (shared) };
+  GBytes *bytes = NULL;
+
+  stack_catch_up (stack, self, head, head);
+  while (bytes == NULL)
+    {
+      place (head);
+      want.held = __atomic_load_n (&stack->shared.serving, __ATOMIC_RELAXED);
+      (void)pending_begin (stack->engine, &pending, &want);
+      mailbox_tell (stack->engine);
+      wait_for (stack, self, head, head, head + 1);
+      stack_close (stack, head);
+      bytes = *(GBytes **)slot_result (head);
+    }
+  return bytes;
+}
+
+SatinBytes
+satin_shared_at_ (SatinStack_ *open, SatinSlot_ *self, SatinSlot_ *head, SatinShared shared)
+{
+  GBytes *bytes;
+
+  if (shared == NULL)
+    return NULL;
+  bytes = shared_bytes (shared);
+  if (bytes == NULL)
+    bytes = fetch ((Stack *)open, self, head, shared);
+  return satin_bytes (bytes);
+}
+
+GPtrArray *
+share_list (const SatinJob *job, const void *result)
+{
+  return job->result_holds & satin_holds_SatinShared ? record_list_shared (job->result, result)
+                                                     : NULL;
+}
+
+void
+satin_own_at_ (SatinStack_ *open, SatinSlot_ *self, SatinSlot_ *head, const SatinType *type,
+               const void *data)
+{
+  GPtrArray *list = record_list_shared (type, data);
+
+  if (list != NULL && list->len > RECORD_SHARED_MAX)
+    {
+      fprintf (stderr,
+               "satin: job '%s' returns or keeps %u shared bytes, more than %u, in one value\n",
+               self->job->name, list->len, RECORD_SHARED_MAX);
+      _Exit (6);
+    }
+  for (guint i = 0; list != NULL && i < list->len; i++)
+    {
+      SatinShared shared = list->pdata[i];
+
+      if (shared_keep (shared, NULL))
+        continue;
+      /* Nothing is held over the wait: the job may be left in it. What it returns it holds. */
+      g_ptr_array_unref (list);
+      GBytes *bytes = fetch ((Stack *)open, self, head, shared);
+      (void)shared_keep (shared, bytes);
+      g_bytes_unref (bytes);
+      list = record_list_shared (type, data);
+      i = G_MAXUINT; /* from the first again */
+    }
+  g_clear_pointer (&list, g_ptr_array_unref);
+}
+
+void
+share_put (Stack *stack, SatinSlot_ *slot, GBytes *bytes)
+{
+  *(GBytes **)slot_result (slot) = bytes == NULL ? NULL : g_bytes_ref (bytes);
+  slot_finish (slot, KIND_FETCH | SLOT_DONE);
+  worker_wake_for (stack, slot);
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* satin_keep and satin_recall. Keeping releases the slots of the finished phases, so that a job of
+ * a million phases needs the memory of one; it is a copy, and encodes nothing: that is done by the
+ * scans. Recalling asks the holder of a state as if its job had been one more child. Owner threads,
+ * but for keep_put. */
+#include "config.h"
+
+#include "keep.h"
+
+#include "../door/share.h"
+#include "../sched/wait.h"
+#include "../tree/adopt.h"
+#include "../tree/trace.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+Digest
+keep_digest (Engine *engine, SatinSlot_ *self, const SatinType *type)
+{
+  Digest job = slot_digest (engine, self, NULL);
+  g_autofree char *schema = record_schema (type);
+  g_autoptr (GBytes) kind = g_bytes_new_static ("kept", 4);
+  g_autoptr (GBytes) of_type = g_bytes_new_static (schema, strlen (schema));
+  g_autoptr (GBytes) of_job = g_bytes_new_static (job.bytes, sizeof job.bytes);
+  const GBytes *parts[] = { kind, of_type, of_job };
+
+  return digest_of (parts, G_N_ELEMENTS (parts));
+}
+
+Row *
+keep_row (Engine *engine, SatinSlot_ *slot, SatinSlot_ *self, const char *path)
+{
+  const SatinType *type = slot->job->result;
+  g_autofree char *signature = record_signature (type);
+  g_autoptr (GBytes) value = record_encode (type, slot_result (slot));
+  Digest digest = keep_digest (engine, self, type);
+
+  Row *row = row_new_kept (path, keep_children (slot), engine_job_index (engine, self->job),
+                           &digest, 0, signature, value);
+
+  row->shares = share_list (slot->job, slot_result (slot));
+  return row;
+}
+
+void
+keep_put (Stack *stack, SatinSlot_ *slot, GBytes *packed, const Work *work)
+{
+  KeepHead *head = slot_payload (slot);
+  guint32 state = SLOT_DONE;
+  g_autoptr (GBytes) value = NULL;
+
+  if (packed != NULL)
+    value = row_unpack_kept (packed, &head->children);
+  if (value != NULL && record_decode (slot->job->result, value, slot_result (slot), NULL))
+    state = clock_give (stack, slot, work);
+  else
+    {
+      head->children = 0;
+      memset (slot_result (slot), 0, slot->job->result->size);
+    }
+  head->reported = head->children;
+  slot_finish (slot, KIND_KEPT | state);
+}
+
+/* The job's part of the arena holds the state, if that is large, and nothing else. */
+static void
+renew_arena (SatinPhases_ *phases)
+{
+  if (phases->arena != NULL)
+    satin_arena_drop_ (phases->stack, phases->arena);
+  phases->arena = NULL;
+  if (phases->keeps->big)
+    phases->arena = satin_arena_take_ (phases->stack, phases->keeps->payload);
+}
+
+/* A longer type would be refused by whoever reads the state. Few types are kept, time and again. */
+static void
+check_type (const SatinPhases_ *phases)
+{
+  static const SatinType *checked; /* atomic: the last one that is well */
+  const SatinType *type = phases->keeps->result;
+
+  if (__atomic_load_n (&checked, __ATOMIC_RELAXED) == type)
+    return;
+  g_autofree char *signature = record_signature (type);
+  gsize size = strlen (signature);
+  if (size > RECORD_SIGNATURE_MAX)
+    {
+      fprintf (stderr,
+               "satin: job '%s' keeps a state whose type takes %" G_GSIZE_FORMAT
+               " characters to write, more than %u: keep arrays or SatinBytes instead\n",
+               phases->self->job->name, size, RECORD_SIGNATURE_MAX);
+      _Exit (6);
+    }
+  __atomic_store_n (&checked, type, __ATOMIC_RELAXED);
+}
+
+/* Makes the first slot of the frame a kept one, without a state yet. */
+static void
+place (SatinPhases_ *phases)
+{
+  SatinSlot_ *slot = phases->base;
+
+  check_type (phases);
+  slot->job = phases->keeps;
+  slot->into = NULL;
+  renew_arena (phases);
+  if (phases->keeps->big)
+    memcpy (slot->payload, &phases->arena, sizeof phases->arena);
+  *(KeepHead *)slot_payload (slot) = (KeepHead){ 0, 0 };
+  __atomic_store_n (&slot->parent, (guint32)(guintptr)phases->self, __ATOMIC_RELAXED);
+  slot_place (slot, KIND_KEPT | SLOT_DONE);
+}
+
+static guint32
+add_children (guint32 children, gsize n, const SatinJob *job)
+{
+  if (n <= G_MAXUINT32 - children)
+    return children + (guint32)n;
+  fprintf (stderr, "satin: job '%s' spawns more than %u children\n", job->name, G_MAXUINT32);
+  _Exit (6);
+}
+
+void
+satin_keep_at_ (SatinPhases_ *phases, const void *state)
+{
+  const SatinJob *keeps = phases->keeps;
+  g_autofree void *copy = NULL;
+  guint32 children;
+  SatinSlot_ *first;
+
+  if (keeps->result_holds & satin_holds_SatinShared)
+    satin_own_at_ (phases->stack, phases->self, phases->head, keeps->result, state);
+  first = keep_first (phases->base, phases->head, &children);
+  children = add_children (children, (gsize)(phases->head - first), phases->self->job);
+  if (keeps->result_holds)
+    {
+      copy = g_malloc (keeps->result->size); /* first: it may be what is released below */
+      record_copy (keeps->result, copy, state);
+      state = copy;
+    }
+  if (phases->holds || ((Stack *)phases->stack)->own.fresh->len > phases->fresh)
+    satin_release_ (phases->stack, phases->base, phases->head, phases->fresh);
+  if (first != phases->base && phases->base->job == keeps)
+    renew_arena (phases); /* where it was */
+  else
+    place (phases);
+  ((KeepHead *)slot_payload (phases->base))->children = children;
+  memcpy (slot_result (phases->base), state, keeps->result->size);
+  phases->head = phases->base + 1;
+}
+
+/* TRUE: a holder was asked. Nothing is held over the wait that follows: the job may be left in it.
+ */
+static gboolean
+ask (const SatinPhases_ *phases, const Digest *digest)
+{
+  Stack *stack = (Stack *)phases->stack;
+  gboolean asked;
+  Trace trace;
+
+  trace_init (&trace, stack, phases->self);
+  asked = adopt_kept (stack, phases->base, &trace, digest);
+  trace_clear (&trace);
+  return asked;
+}
+
+/* Asks one holder after another and waits. FALSE: nobody has a state. */
+static gboolean
+ask_holders (SatinPhases_ *phases, const Digest *digest)
+{
+  Stack *stack = (Stack *)phases->stack;
+  SatinSlot_ *slot = phases->base;
+
+  place (phases);
+  memset (slot_result (slot), 0, slot->job->result->size);
+  while (keep_children (slot) == 0 && ask (phases, digest))
+    {
+      wait_for (stack, phases->self, slot, slot, slot + 1);
+      stack_close (stack, slot);
+    }
+  if (keep_children (slot) > 0)
+    return TRUE;
+  if (phases->arena != NULL)
+    satin_arena_drop_ (phases->stack, phases->arena);
+  phases->arena = NULL;
+  return FALSE;
+}
+
+int
+satin_recall_at_ (SatinPhases_ *phases, void *state)
+{
+  Stack *stack = (Stack *)phases->stack;
+  Engine *engine = stack->engine;
+  Digest digest;
+  Trace trace;
+
+  if (adopt_nothing_known (engine))
+    return FALSE;
+  stack_catch_up (stack, phases->self, phases->base, phases->base);
+  digest = keep_digest (engine, phases->self, phases->keeps->result);
+  if (!ask_holders (phases, &digest))
+    return FALSE;
+  memcpy (state, slot_result (phases->base), phases->keeps->result->size);
+  phases->head = phases->base + 1;
+  trace_init (&trace, stack, phases->self);
+  adopt_cover_phases (engine, &trace, keep_children (phases->base));
+  trace_clear (&trace);
+  return TRUE;
+}
+
+void
+satin_keep_unsynced_ (const SatinJob *job)
+{
+  fprintf (stderr, "satin: job '%s' called satin_keep before satin_sync had ended its phase\n",
+           job->name);
+  abort ();
+}
+
+void
+satin_recall_late_ (const SatinJob *job)
+{
+  fprintf (stderr,
+           "satin: job '%s' called satin_recall after its first satin_spawn or satin_call\n",
+           job->name);
+  abort ();
+}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* design.md 4: the job stack is the checkpoint. Read from bottom to top, the children of the
+ * spine's jobs that are finished are the rows; started and not on the spine means finished. Owner
+ * threads, at a sync or in a wait. */
+#include "config.h"
+
+#include "scan.h"
+
+#include "../door/share.h"
+#include "../sched/seat.h"
+#include "../tree/trace.h"
+#include "clock.h"
+#include "keep.h"
+
+/* A row costs about 10 us from here to the disk. So many may come at once, and then so many for
+ * each second, which is 0.12 % of it: the shallow ones come first, the others stay at risk. */
+#define SCAN_ROWS_AT_ONCE 300.0
+#define SCAN_ROWS_PER_S 120.0
+/* Bytes of values in one scan, which the last of its rows may pass; a halt's scan is of all there
+ * is. */
+#define SCAN_BYTES_MAX ((gsize)64 << 20)
+
+typedef struct
+{
+  Stack *stack;
+  gboolean whole;
+  guint rows_max;
+  gsize bytes, bytes_max;
+  char *path;      /* of a job of the spine, */
+  GArray *numbers; /* and of guint32: from there to the one whose children are looked at */
+  GPtrArray *rows;
+  GArray *lines;      /* of Bill, in the order of the slots */
+  GPtrArray *origins; /* of SatinSlot_, bottom first */
+  double finished;    /* weight of all that is finished here */
+  gboolean aborted;   /* nothing leaves an aborted job: what follows is below one */
+} Scan;
+
+static void
+mark (SatinSlot_ *slot, guint32 parent)
+{
+  __atomic_store_n (&slot->parent, parent, __ATOMIC_RELAXED); /* thieves mask the marks */
+}
+
+static void
+add_line (Scan *scan, Bill line)
+{
+  line.known = (slot_parent (line.slot) & PARENT_MARKS) != 0;
+  g_array_append_val (scan->lines, line);
+}
+
+/* A job that has not ended. */
+static void
+add_spine (Scan *scan, SatinSlot_ *slot)
+{
+  add_line (scan, (Bill){ .slot = slot, .spine = TRUE });
+  mark (slot, slot_parent (slot) | PARENT_SPINE);
+}
+
+/* The path of the job whose children are looked at: most have nothing new, and need none. */
+static const char *
+path_now (Scan *scan)
+{
+  char *path;
+
+  if (scan->numbers->len == 0)
+    return scan->path;
+  path = path_extend (scan->stack->engine->config.stems, scan->path,
+                      (const guint32 *)(const void *)scan->numbers->data, scan->numbers->len);
+  g_array_set_size (scan->numbers, 0);
+  g_free (scan->path);
+  return scan->path = path;
+}
+
+static gboolean
+is_full (const Scan *scan)
+{
+  return scan->rows->len >= scan->rows_max || scan->bytes >= scan->bytes_max;
+}
+
+static Row *
+new_row (Scan *scan, SatinSlot_ *slot, guint32 number, double weight)
+{
+  Engine *engine = scan->stack->engine;
+  g_autofree char *path = path_child (engine->config.stems, path_now (scan), number);
+  g_autoptr (GBytes) value = record_encode (slot->job->result, slot_result (slot));
+  g_autofree char *args = NULL;
+  Digest digest = slot_digest (engine, slot, &args);
+  Row *row = row_new (path, engine_job_index (engine, slot->job), &digest, weight, 0, value);
+
+  row->args = g_steal_pointer (&args);
+  row->shares = share_list (slot->job, slot_result (slot));
+  scan->bytes += g_bytes_get_size (value);
+  g_ptr_array_add (scan->rows, row);
+  return row;
+}
+
+/* A finished child. */
+static void
+add_row (Scan *scan, SatinSlot_ *slot, guint32 number, double weight)
+{
+  gboolean reported = (slot_parent (slot) & PARENT_REPORTED) != 0;
+  Bill line = { .slot = slot };
+
+  if (!reported && (scan->aborted || is_full (scan)))
+    return;
+#ifdef SATIN_PLANT_WHOLE_IS_NEW
+  if (!scan->aborted && !reported && !is_full (scan))
+#else
+  if (!scan->aborted && (scan->whole || !reported) && !is_full (scan))
+#endif
+    line.row = new_row (scan, slot, number, weight);
+  if (!reported && SLOT_STATE (slot_state (slot)) == SLOT_STARTED)
+    line.share = weight;
+  add_line (scan, line);
+  mark (slot, (slot_parent (slot) & ~PARENT_MARKS) | PARENT_REPORTED);
+}
+
+/* A job of the spine and its part of the stack: what it has kept, if anything, then its children.
+ */
+typedef struct
+{
+  SatinSlot_ *job, *base, *end, *running; /* running: the child that is on the spine, NULL: none */
+  SatinSlot_ *first;                      /* its first child; its number: */
+  guint32 number;
+  double weight; /* of each child */
+} Family;
+
+/* The phases that were kept since the last scan share in its time by their children. */
+static void
+add_kept (Scan *scan, const Family *family)
+{
+  Bill line = { .slot = family->base, .kept = TRUE };
+  guint32 reported;
+  gboolean is_new;
+
+  if (family->number == 0) /* the driver may fill it in just now */
+    return;
+  reported = keep_reported (line.slot);
+  is_new = family->number > reported;
+  if (is_new && is_full (scan))
+    return;
+  if ((scan->whole || is_new) && !is_full (scan))
+    {
+      line.row = keep_row (scan->stack->engine, line.slot, family->job, path_now (scan));
+      scan->bytes += g_bytes_get_size (line.row->value);
+      g_ptr_array_add (scan->rows, line.row);
+    }
+  line.share = family->weight * (family->number - reported);
+  add_line (scan, line);
+  mark (line.slot, slot_parent (line.slot) | PARENT_REPORTED);
+  keep_set_reported (line.slot);
+}
+
+static void
+scan_family (Scan *scan, const Family *family)
+{
+  if (family->first != family->base)
+    add_kept (scan, family);
+  for (SatinSlot_ *slot = family->first; slot < family->end; slot++)
+    {
+      guint32 state = SLOT_STATE (slot_state (slot));
+
+      if (slot == family->running)
+        add_spine (scan, slot);
+      if (slot == family->running || (state != SLOT_STARTED && state != SLOT_DONE))
+        continue;
+      scan->finished += family->weight;
+      add_row (scan, slot, family->number + (guint32)(slot - family->first), family->weight);
+    }
+}
+
+static void
+scan_spine (Scan *scan, SatinSlot_ *self, SatinSlot_ *top)
+{
+  Stack *stack = scan->stack;
+  Stems *stems = stack->engine->config.stems;
+  g_autoptr (GPtrArray) spine = trace_spine (stack, self);
+  SatinSlot_ *base = stack->memory.slots, *end;
+  double weight = 1;
+
+  for (guint i = spine->len; i > 0; i--, base = end)
+    {
+      SatinSlot_ *job = spine->pdata[i - 1], *next = i > 1 ? spine->pdata[i - 2] : NULL;
+      Family family;
+
+      if (slot_parent (job) & PARENT_ORIGIN)
+        {
+          Trace trace;
+
+          trace_init (&trace, stack, job);
+          g_free (scan->path);
+          scan->path = trace_path (&trace, stems);
+          g_array_set_size (scan->numbers, 0);
+          weight = trace.weight;
+          trace_clear (&trace);
+          scan->aborted = scan->aborted || trace.aborted;
+          g_ptr_array_add (scan->origins, job - 1);
+          add_spine (scan, job);
+          base = job + 1;
+        }
+      end = base;
+      while (end < top && slot_has_parent (end, job))
+        end++;
+      family = (Family){ .job = job, .base = base, .end = end, .running = next };
+      family.first = keep_first (base, end, &family.number);
+      family.weight = weight / (double)MAX (end - family.first, 1);
+      scan_family (scan, &family);
+      if (next != NULL && next >= family.first && next < end)
+        {
+          guint32 number = family.number + (guint32)(next - family.first);
+
+          g_array_append_val (scan->numbers, number);
+          weight = family.weight;
+        }
+    }
+}
+
+/* How many rows this scan may give. */
+static guint
+budget (Stack *stack, ScanKind kind)
+{
+  gint64 now_us = g_get_monotonic_time ();
+  double more = (double)(now_us - stack->own.rows.last_us) * SCAN_ROWS_PER_S / G_USEC_PER_SEC;
+
+  stack->own.rows.left = MIN (stack->own.rows.left + more, SCAN_ROWS_AT_ONCE);
+  stack->own.rows.last_us = now_us;
+  if (kind == SCAN_LAST || kind == SCAN_LEAVE)
+    return G_MAXUINT;
+  return kind == SCAN_WHOLE ? ENGINE_SCAN_ROWS_MAX : (guint)MAX (stack->own.rows.left, 0);
+}
+
+void
+scan_stack (Stack *stack, SatinSlot_ *self, SatinSlot_ *top, ScanKind kind)
+{
+  Engine *engine = stack->engine;
+  EngineEvent event = { .kind = ENGINE_ROWS };
+  g_autoptr (GPtrArray) origins = g_ptr_array_new ();
+  Scan scan = { .stack = stack,
+                .whole = kind == SCAN_WHOLE || kind == SCAN_LEAVE,
+                .bytes_max = kind == SCAN_LAST || kind == SCAN_LEAVE ? G_MAXSIZE : SCAN_BYTES_MAX,
+                .origins = origins };
+  guint64 began_ns = clock_thread_ns ();
+  gboolean last;
+
+  timeline_begin (stack->own.lane, "scan", NULL, 0);
+  scan.rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
+  scan.lines = g_array_new (FALSE, FALSE, sizeof (Bill));
+  scan.rows_max = budget (stack, kind);
+  scan.numbers = g_array_new (FALSE, FALSE, sizeof (guint32));
+  scan_spine (&scan, self, top);
+  stack->own.rows.left -= scan.rows->len;
+  g_array_unref (scan.numbers);
+  g_free (scan.path);
+  event.risk_us = clock_bill (stack, scan.lines, origins);
+  __atomic_store_n (&stack->shared.share_ppb, (guint64)(scan.finished * 1e9),
+                    __ATOMIC_RELAXED); /* a figure */
+  event.rows = scan.rows;
+  timeline_mark (stack->own.lane, "scanned", "rows", scan.rows->len);
+  timeline_end (stack->own.lane);
+  mailbox_raise (engine, &event);
+  __atomic_fetch_add (&engine->figures.scan_ns, clock_thread_ns () - began_ns,
+                      __ATOMIC_RELAXED); /* a figure */
+  pthread_mutex_lock (&engine->lock);
+  last = seat_scan_served (stack);
+  pthread_mutex_unlock (&engine->lock);
+  if (last)
+    seat_say_scanned (engine);
+}

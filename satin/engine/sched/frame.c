@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The slow ways that inlined code takes: a child that may belong to thieves, the end of a sync with
+ * something public, big arguments, references, and the sentences for broken rules. Owner threads.
+ */
+#include "config.h"
+
+#include "../tree/adopt.h"
+#include "../tree/replay.h"
+#include "seat.h"
+#include "wait.h"
+#include "worker.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define ARENA_ALIGN 16
+#define TELL_BATCH 128
+#define FETCHES_HALF (ENGINE_FETCHES_MAX / 2)
+
+typedef struct
+{
+  Stack *stack;
+  SatinSlot_ *self, *first;
+  guint32 number; /* of the first */
+  guint untold;   /* children that others hold, of whom the driver was not told yet */
+  /* Results that were asked for since `early` was the last of them; while half of those that may be
+   * under way come, the other half is asked for. */
+  guint fetches;
+  SatinSlot_ *early, *late;
+} Sync;
+
+/* The driver is told of many at a time: to be woken for each would cost it more than to answer. */
+static void
+sync_tell (Sync *sync)
+{
+  if (sync->untold > 0)
+    mailbox_tell (sync->stack->engine);
+  sync->untold = 0;
+}
+
+/* TRUE: somebody else holds the child, and it waits for that. */
+static gboolean
+sync_adopt (Sync *sync, SatinSlot_ *slot)
+{
+  guint32 number = sync->number + (guint32)(slot - sync->first);
+  KnownNode *node = watch_node (sync->stack, sync->self);
+  gboolean finished;
+
+  if (!adopt_child (sync->stack, node, slot, number, &finished))
+    return FALSE;
+  if (++sync->untold == TELL_BATCH)
+    sync_tell (sync);
+  if (finished)
+    {
+      sync->fetches++;
+      sync->late = slot;
+    }
+  return TRUE;
+}
+
+/* As many results are under way as may be: waits for the earlier half. */
+static void
+sync_fetch (Sync *sync, SatinSlot_ *top)
+{
+  sync_tell (sync);
+  if (sync->early != NULL)
+    wait_for (sync->stack, sync->self, sync->first, sync->early, top);
+  sync->early = sync->late;
+  sync->fetches = 0;
+}
+
+/* A frame below which something is held elsewhere: first marks what others hold, then runs what is
+ * left, then waits for the rest. */
+static void
+sync_watched (Stack *stack, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *last, SatinSlot_ *top)
+{
+  Sync sync
+      = { .stack = stack, .self = self, .first = first, .number = slot_number (stack, first) };
+
+  replay_run (stack, self, first, last + 1, top);
+  stack_lower_all (stack, first);
+  for (SatinSlot_ *slot = first; slot <= last && sync.fetches < FETCHES_HALF; slot++)
+    if (slot >= stack->own.split && slot_state (slot) == SLOT_READY)
+      sync_adopt (&sync, slot);
+  sync_tell (&sync);
+  for (SatinSlot_ *slot = last; slot >= first; slot--)
+    {
+      if (stack_flags (stack) != 0)
+        wait_serve (stack, self, slot, top);
+      if (sync.fetches >= FETCHES_HALF)
+        sync_fetch (&sync, top);
+      if (slot_state (slot) != SLOT_READY || !stack_lower (stack, slot))
+        continue;
+      if (sync_adopt (&sync, slot))
+        continue;
+      sync_tell (&sync);
+      wait_run_child (stack, self, slot, top);
+    }
+  sync_tell (&sync);
+  for (SatinSlot_ *slot = last; slot >= first; slot--)
+    {
+      wait_for (stack, self, first, slot, top);
+      stack_count_elsewhere (stack, slot);
+    }
+}
+
+typedef enum
+{
+  TAKE_RUN,
+  TAKE_NEXT,    /* it is finished */
+  TAKE_ALL_DONE /* it and all below it to the first are finished */
+} Take;
+
+/* A child that may belong to a thief, or somebody wants attention. */
+static Take
+take_child (Stack *stack, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *slot, SatinSlot_ *top)
+{
+  watch_settle (stack, self);
+  if (stack_flags (stack) != 0)
+    wait_serve (stack, self, slot, top);
+  if (watch_node (stack, self) != NULL)
+    {
+      sync_watched (stack, self, first, slot, top);
+      return TAKE_ALL_DONE;
+    }
+  if (slot_state (slot) == SLOT_READY && stack_lower (stack, slot))
+    return TAKE_RUN;
+  wait_for (stack, self, first, slot, top);
+  stack_count_elsewhere (stack, slot);
+  return TAKE_NEXT;
+}
+
+uint64_t
+satin_rest_ (SatinStack_ *open, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *slot,
+             SatinSlot_ *top, uint64_t jobs)
+{
+  Stack *stack = (Stack *)open;
+  Take take;
+
+  stack_put_jobs (stack, jobs);
+  stack_catch_up (stack, self, slot + 1, top);
+  for (;; slot--)
+    {
+      guint32 state = SLOT_STATE (slot_state (slot));
+
+      if (slot < satin_guard_ (open) || (state != SLOT_READY && state != SLOT_STARTED))
+        take = take_child (stack, self, first, slot, top);
+      else
+        take = state == SLOT_READY ? TAKE_RUN : TAKE_NEXT; /* a finished call */
+      if (take == TAKE_RUN)
+        {
+          slot_set_state (slot, SLOT_STARTED);
+          slot_run (stack, slot, top);
+        }
+      if (take == TAKE_ALL_DONE || slot == first)
+        return stack->open.jobs;
+    }
+}
+
+uint64_t
+satin_leave_ (SatinStack_ *open, SatinSlot_ *self, SatinSlot_ *base, SatinSlot_ *top, uint64_t jobs)
+{
+  Stack *stack = (Stack *)open;
+
+  stack_put_jobs (stack, jobs);
+  stack_catch_up (stack, self, top, top);
+  watch_settle (stack, self);
+  if (stack_flags (stack) != 0)
+    wait_serve (stack, self, base, top);
+  stack_close (stack, base);
+  stack_note_passed (stack, base, top);
+  return stack->open.jobs;
+}
+
+void
+satin_poll_ (SatinStack_ *open, SatinSlot_ *self, SatinSlot_ *top)
+{
+  Stack *stack = (Stack *)open;
+
+  stack_catch_up (stack, self, top, top);
+  watch_settle (stack, self);
+  if (stack_flags (stack) != 0)
+    wait_serve (stack, self, top, top);
+}
+
+SatinSlot_ *
+satin_note_finished_ (SatinSlot_ *low, SatinSlot_ *end)
+{
+  for (; low < end; low++)
+    if (slot_state (low) == SLOT_READY)
+      slot_set_state (low, SLOT_STARTED);
+  return end;
+}
+
+void *
+satin_arena_take_ (SatinStack_ *open, uint32_t size)
+{
+  Stack *stack = (Stack *)open;
+  gsize bytes = ((gsize)size + ARENA_ALIGN - 1) / ARENA_ALIGN * ARENA_ALIGN;
+  char *taken = stack->own.arena_top;
+
+  if (bytes > (gsize)(stack->memory.arena + stack->memory.arena_bytes - taken))
+    {
+      fprintf (stderr,
+               "satin: the argument arena of a job stack is full (%" G_GSIZE_FORMAT
+               " MiB): too many children with large arguments or results\n",
+               stack->memory.arena_bytes >> 20);
+      _Exit (6);
+    }
+  stack->own.arena_top = taken + bytes;
+  return taken;
+}
+
+void
+satin_arena_drop_ (SatinStack_ *open, void *mark)
+{
+  ((Stack *)open)->own.arena_top = mark;
+}
+
+void
+satin_hold_args_ (const SatinJob *job, void *args)
+{
+  record_ref (job->args, args);
+}
+
+void
+satin_hold_result_ (const SatinJob *job, void *result)
+{
+  record_ref (job->result, result);
+}
+
+void
+satin_release_ (SatinStack_ *open, SatinSlot_ *base, SatinSlot_ *head, uint64_t fresh)
+{
+  Stack *stack = (Stack *)open;
+
+  for (SatinSlot_ *slot = base; slot < head; slot++)
+    {
+      if (slot->job->args_hold)
+        record_clear (slot->job->args, slot_payload (slot));
+      if (slot->job->result_holds && SLOT_STATE (slot_state (slot)) != SLOT_DROPPED)
+        record_clear (slot->job->result, slot_result (slot));
+    }
+  if (stack->own.fresh->len > fresh)
+    g_ptr_array_set_size (stack->own.fresh, (gint)fresh);
+  stack->open.fresh = stack->own.fresh->len;
+}
+
+void
+satin_unsynced_ (const SatinJob *job)
+{
+  fprintf (stderr, "satin: job '%s' returned without satin_sync after its last satin_spawn\n",
+           job->name);
+  abort ();
+}

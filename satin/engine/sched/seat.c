@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Who may run. One mutex and a condition variable per stack; nothing here is on the hot path. Any
+ * thread. It must not know slots, only stacks and whether they are empty. */
+#include "config.h"
+
+#include "seat.h"
+
+#include "../door/inbox.h"
+#include "../os/memory.h"
+#include "../save/clock.h"
+#include "worker.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <time.h>
+
+/* How long the scout sleeps before it looks again, at first and at most. */
+#define SEAT_LOOK_NS 1000000
+#define SEAT_LOOK_MAX_NS (64 * SEAT_LOOK_NS)
+/* How long no further stack is tried after the system had none. */
+#define SEAT_REFUSED_PAUSE_US G_USEC_PER_SEC
+
+/* seats_free is changed under the lock and read by seat_poke without it. */
+static void
+add_free_seats (Engine *engine, int change)
+{
+  __atomic_store_n (&engine->seats.free, engine->seats.free + (guint)change, __ATOMIC_RELAXED);
+}
+
+gboolean
+seat_engine_ends (Engine *engine)
+{
+  return __atomic_load_n (&engine->orders.ending,
+                          __ATOMIC_RELAXED); /* who sleeps looks again under the lock */
+}
+
+void
+seat_rouse (Engine *engine)
+{
+  if (engine->seats.idler == NULL)
+    return;
+  __atomic_store_n (&engine->seats.roused, TRUE,
+                    __ATOMIC_RELEASE); /* pairs with engine_is_roused */
+  if (engine->config.wake != NULL)
+    engine->config.wake (engine->config.data);
+}
+
+/* (transfer container): the stack that slept last. The one that drives comes first or last. */
+static Stack *
+take_sleeper (Engine *engine, gboolean idler_first)
+{
+  GList *link = engine->seats.asleep.head;
+
+  if (idler_first && engine->seats.idler != NULL)
+    {
+      GList *idler = g_queue_find (&engine->seats.asleep, engine->seats.idler);
+      link = idler != NULL ? idler : link;
+    }
+  else if (link != NULL && link->data == engine->seats.idler && link->next != NULL
+           && !((Stack *)link->next->data)->seat.gone)
+    link = link->next;
+  if (link == NULL)
+    return NULL;
+  Stack *stack = link->data;
+  g_queue_delete_link (&engine->seats.asleep, link);
+  return stack;
+}
+
+static Stack *
+empty_stack (Engine *engine, gboolean idler_first, gboolean beyond)
+{
+  Stack *stack = take_sleeper (engine, idler_first);
+
+  gboolean may_grow = !seat_engine_ends (engine)
+                      && engine->n_stacks < engine->config.stacks_max + (beyond ? 1 : 0);
+
+  if (stack == NULL)
+    return may_grow ? worker_new (engine, beyond) : NULL;
+  stack->seat.beyond = beyond;
+  if (!stack->seat.gone)
+    return stack;
+  /* To wait here for the end of its thread would keep the lock from all others. */
+  Stack *other = may_grow && !worker_has_ended (stack) ? worker_new (engine, beyond) : NULL;
+  if (other == NULL && worker_again (stack))
+    return stack;
+  g_queue_push_tail (&engine->seats.asleep, stack);
+  return other;
+}
+
+static void
+give_seat (Stack *stack)
+{
+  add_free_seats (stack->engine, -1);
+  stack->seat.state = STACK_RUNNING;
+  if (stack == stack->engine->seats.idler)
+    seat_rouse (stack->engine);
+  else
+    pthread_cond_signal (&stack->seat.cond);
+}
+
+void
+seat_return_inbox (Engine *engine)
+{
+  Held *held;
+
+  while ((held = g_queue_peek_head (&engine->inbox.queue)) != NULL)
+    {
+      EngineEvent event = { .kind = ENGINE_UNRUN, .held = held->number };
+
+      inbox_drop (engine, held);
+      mailbox_raise (engine, &event);
+    }
+}
+
+/* How many stacks there may be now: no more than there are for a while after the system had no
+ * thread or memory for another one. */
+static guint
+stacks_limit (Engine *engine)
+{
+  gboolean refused = engine->seats.refused_us > 0
+                     && clock_us () < engine->seats.refused_us + SEAT_REFUSED_PAUSE_US;
+
+  return refused ? MIN (engine->n_stacks, engine->config.stacks_max) : engine->config.stacks_max;
+}
+
+/* How many more stacks may take jobs. */
+static guint
+room (Engine *engine)
+{
+  guint used = engine->n_stacks - engine->seats.asleep.length, limit = stacks_limit (engine);
+
+  return limit - MIN (used, limit);
+}
+
+/* A stack for a thief. What all others wait for may be what only the root can make, if it died with
+ * a node: so there is one more than the limit for it, whenever it begins. */
+static Stack *
+stack_to_feed (Engine *engine, gboolean idler_first)
+{
+  guint used = engine->n_stacks - engine->seats.asleep.length;
+  gboolean beyond = used == stacks_limit (engine) && inbox_root (engine) != NULL;
+
+  return beyond || room (engine) > 0 ? empty_stack (engine, idler_first, beyond) : NULL;
+}
+
+static void
+dispatch (Engine *engine, guint thieves, gboolean idler_first)
+{
+  gboolean none = room (engine) == 0;
+
+  if (engine->orders.halting)
+    return;
+  while (engine->seats.free > 0 && !g_queue_is_empty (&engine->seats.ready))
+    {
+      give_seat (g_queue_pop_head (&engine->seats.ready));
+      __atomic_store_n (&engine->seats.n_ready, engine->seats.ready.length, __ATOMIC_RELAXED);
+    }
+  for (; engine->seats.free > 0 && thieves > 0; thieves--)
+    {
+      Stack *stack = stack_to_feed (engine, idler_first);
+
+      none = stack == NULL;
+      if (none)
+        break;
+      give_seat (stack);
+    }
+  if (none && engine->seats.free >= engine->config.workers)
+    seat_return_inbox (engine); /* every seat waits and no stack can take one */
+}
+
+void
+seat_dispatch (Engine *engine, guint thieves)
+{
+  dispatch (engine, thieves, FALSE);
+}
+
+void
+seat_feed (Engine *engine)
+{
+  dispatch (engine, 1, TRUE);
+}
+
+gboolean
+seat_is_idle_for_good (Engine *engine)
+{
+  return engine->seats.free > 0 && g_queue_is_empty (&engine->seats.ready) && room (engine) == 0;
+}
+
+Stack *
+seat_thief_of (Stack *stack, SatinSlot_ *slot)
+{
+  Engine *engine = stack->engine;
+  guint32 state = slot_state (slot);
+  Stack *thief;
+
+  if (SLOT_STATE (state) != SLOT_STOLEN || SLOT_THIEF (state) == SLOT_DRIVER)
+    return NULL;
+  thief = engine->stacks[SLOT_THIEF (state)];
+  return thief->seat.state == STACK_RUNNING ? thief : NULL;
+}
+
+/* Nobody else can take an idle seat: one that waits for a stack with public jobs is woken to
+ * leapfrog. */
+static void
+wake_leapfrogger (Engine *engine)
+{
+  for (guint i = 0; i < engine->n_stacks; i++)
+    {
+      Stack *stack = engine->stacks[i];
+      SatinSlot_ *awaited = __atomic_load_n (&stack->shared.awaited, __ATOMIC_RELAXED);
+      Stack *thief = stack->seat.state != STACK_PARKED || awaited == NULL || awaited == STACK_ANY
+                         ? NULL
+                         : seat_thief_of (stack, awaited);
+
+      if (thief == NULL || stack->seat.leaps || !stack_has_ready (thief))
+        continue;
+      stack->seat.leaps = TRUE;
+      pthread_cond_signal (&stack->seat.cond);
+      return;
+    }
+}
+
+void
+seat_poke (Engine *engine)
+{
+  if (__atomic_load_n (&engine->seats.free, __ATOMIC_RELAXED) > 0)
+    {
+      pthread_mutex_lock (&engine->lock);
+      seat_dispatch (engine, 1);
+      if (seat_is_idle_for_good (engine))
+        wake_leapfrogger (engine);
+      pthread_mutex_unlock (&engine->lock);
+    }
+  /* The work was made public first, and engine_request_work looks at it after its store: one of us
+   * sees the other. */
+  if (__atomic_load_n (&engine->request.owed, __ATOMIC_SEQ_CST)
+      && __atomic_exchange_n (&engine->request.owed, FALSE, __ATOMIC_SEQ_CST))
+    mailbox_raise (engine, &(EngineEvent){ .kind = ENGINE_SHARED });
+}
+
+/* Tells the driver how many seats are idle, once per change. */
+static void
+say_hungry (Engine *engine)
+{
+  guint idle = MIN (engine->seats.free, room (engine));
+  EngineEvent event = { .kind = ENGINE_HUNGRY, .seats = idle };
+
+  if (idle > engine->seats.hungry_said && engine->inbox.queue.length == 0)
+    mailbox_raise_quietly (engine, &event);
+  engine->seats.hungry_said = idle;
+}
+
+gboolean
+seat_timed_wait (Stack *stack, glong ns)
+{
+  struct timespec until;
+
+  clock_gettime (CLOCK_MONOTONIC, &until);
+  until.tv_nsec += ns % 1000000000;
+  until.tv_sec += ns / 1000000000 + until.tv_nsec / 1000000000;
+  until.tv_nsec %= 1000000000;
+  return pthread_cond_timedwait (&stack->seat.cond, &stack->engine->lock, &until) == ETIMEDOUT;
+}
+
+/* The scout is the stack that slept last. It looks now and then, while jobs run here that might
+ * spawn. A stack that finds something wakes the next (seat_begin_work). */
+static gboolean
+is_scout (Stack *stack)
+{
+  Engine *engine = stack->engine;
+
+  return __atomic_load_n (&engine->seats.busy, __ATOMIC_SEQ_CST) > 0 && room (engine) > 0
+         && g_queue_peek_head (&engine->seats.asleep) == stack;
+}
+
+/* The stack takes a seat to look once whether there is work, if it is the scout still. */
+static void
+look_around (Stack *stack)
+{
+  if (stack->seat.state != STACK_ASLEEP || stack->engine->seats.free == 0 || !is_scout (stack))
+    return;
+  g_queue_remove (&stack->engine->seats.asleep, stack);
+  stack->seat.beyond = FALSE;
+  give_seat (stack);
+  stack->own.polls = TRUE;
+}
+
+static void
+sleep_a_while (Stack *stack)
+{
+  if (seat_timed_wait (stack, (glong)stack->engine->seats.look_ns))
+    look_around (stack);
+}
+
+/* A stack that runs a job and was asked wakes a thief as soon as it spawns. */
+static gboolean
+all_are_asked (Engine *engine)
+{
+  for (guint i = 0; i < engine->n_stacks; i++)
+    if (clock_runs (engine->stacks[i]) && !(stack_flags (engine->stacks[i]) & STACK_FLAG_MOVE))
+      return FALSE;
+  return TRUE;
+}
+
+/* A wish may be granted in vain, which nobody is told; so the scout looks all the same. */
+static void
+set_next_look (Stack *stack)
+{
+  Engine *engine = stack->engine;
+
+  if (stack->own.polls && all_are_asked (engine))
+    engine->seats.look_ns = CLAMP (2 * engine->seats.look_ns, SEAT_LOOK_NS, SEAT_LOOK_MAX_NS);
+  else
+    engine->seats.look_ns = SEAT_LOOK_NS;
+}
+
+/* The stack's thread drives meanwhile, if nobody else's does. FALSE: it cannot. */
+static gboolean
+be_idle (Stack *stack)
+{
+  Engine *engine = stack->engine;
+  gint64 look_us = is_scout (stack) ? engine->seats.look_ns / 1000 : 0;
+  gboolean drove;
+
+  if (engine->config.idle == NULL || engine->seats.idler != NULL)
+    return FALSE;
+  engine->seats.idler = stack;
+  __atomic_store_n (&engine->seats.roused, FALSE, __ATOMIC_RELAXED);
+  pthread_mutex_unlock (&engine->lock);
+  drove = engine->config.idle (engine->config.data, look_us);
+  pthread_mutex_lock (&engine->lock);
+  engine->seats.idler = NULL;
+  if (drove && look_us > 0)
+    look_around (stack);
+  return drove;
+}
+
+static gboolean
+sleeps_on (Stack *stack)
+{
+  Engine *engine = stack->engine;
+
+  return stack->seat.state == STACK_ASLEEP && !seat_engine_ends (engine) && !engine->orders.halting;
+}
+
+static gboolean
+is_surplus (Stack *stack)
+{
+  return sleeps_on (stack)
+         && (guint)g_queue_index (&stack->engine->seats.asleep, stack)
+                >= stack->engine->config.workers;
+}
+
+/* Sleeps until somebody signals. What a thread has used it keeps (of malloc, of GLib), so one that
+ * is needed only while others are parked does not stay for ever. FALSE: it is to end. */
+static gboolean
+rest (Stack *stack)
+{
+  Engine *engine = stack->engine;
+
+  if (engine->n_stacks <= engine->config.workers)
+    {
+      pthread_cond_wait (&stack->seat.cond, &engine->lock);
+      return TRUE;
+    }
+  if (!seat_timed_wait (stack, (glong)engine->config.surplus_ms * 1000000) || !is_surplus (stack))
+    return TRUE;
+  /* There was more to do here than there is now. Not later: whoever needs the stack again may wait
+   * for the end of its thread under the lock. */
+  pthread_mutex_unlock (&engine->lock);
+  (void)memory_give_back ();
+  pthread_mutex_lock (&engine->lock);
+  stack->seat.gone = is_surplus (stack);
+  return !stack->seat.gone;
+}
+
+gboolean
+seat_sleep (Stack *stack)
+{
+  Engine *engine = stack->engine;
+
+  stack->seat.state = STACK_ASLEEP;
+  set_next_look (stack);
+  stack->own.polls = FALSE;
+  stack->own.slept = TRUE;
+  add_free_seats (engine, 1);
+  g_queue_push_head (&engine->seats.asleep, stack);
+  stack_take_flags (stack);
+  if (seat_scan_served (stack))
+    seat_say_scanned (engine);
+  seat_dispatch (engine, engine->inbox.queue.length);
+  say_hungry (engine);
+  while (sleeps_on (stack))
+    {
+      /* A thread that gave it a seat while it tried roused it and signalled nothing. */
+      if (be_idle (stack) || !sleeps_on (stack))
+        continue;
+      mailbox_tell (engine);
+      if (is_scout (stack))
+        sleep_a_while (stack);
+      else if (!rest (stack))
+        return FALSE;
+    }
+  mailbox_tell (engine);
+  return !seat_engine_ends (engine) && !engine->orders.halting;
+}
+
+void
+seat_leave (Stack *stack)
+{
+  Engine *engine = stack->engine;
+
+  stack->seat.state = STACK_PARKED;
+  add_free_seats (engine, 1);
+  engine->seats.n_parked++;
+  engine->seats.parked_max = MAX (engine->seats.parked_max, engine->seats.n_parked);
+  seat_dispatch (engine, 1);
+}
+
+gboolean
+seat_want (Stack *stack)
+{
+  Engine *engine = stack->engine;
+
+  stack->seat.state = STACK_READY;
+  g_queue_push_tail (&engine->seats.ready, stack);
+  __atomic_store_n (&engine->seats.n_ready, engine->seats.ready.length, __ATOMIC_RELAXED);
+  seat_dispatch (engine, 0);
+  while (stack->seat.state == STACK_READY && !seat_engine_ends (engine) && !engine->orders.halting)
+    pthread_cond_wait (&stack->seat.cond, &engine->lock);
+  engine->seats.n_parked--;
+  return !seat_engine_ends (engine) && !engine->orders.halting;
+}
+
+void
+seat_begin_work (Stack *stack)
+{
+  Engine *engine = stack->engine;
+  gboolean first, slept = stack->own.slept;
+
+  stack->own.slept = FALSE;
+  stack->own.polls = FALSE;
+  clock_start (stack);
+  if (__atomic_load_n (&engine->request.owed, __ATOMIC_SEQ_CST) /* pairs with engine_request_work */
+      || __atomic_load_n (&engine->seats.free, __ATOMIC_RELAXED) > 0)
+    stack_ask (stack, STACK_FLAG_MOVE);
+  first = __atomic_fetch_add (&engine->seats.busy, 1, __ATOMIC_SEQ_CST)
+          == 0; /* pairs with is_scout */
+  if (!first && !(slept && __atomic_load_n (&engine->seats.free, __ATOMIC_RELAXED) > 0))
+    return;
+  pthread_mutex_lock (&engine->lock);
+  seat_dispatch (engine, 1); /* where there is something there may be more */
+  pthread_mutex_unlock (&engine->lock);
+}
+
+void
+seat_end_work (Stack *stack)
+{
+  clock_stop (stack);
+  __atomic_fetch_sub (&stack->engine->seats.busy, 1, __ATOMIC_SEQ_CST); /* pairs with is_scout */
+}

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* design.md 4, "Waiting": nothing foreign above a waiting frame. On top of it runs only what comes
+ * back to it, or a job from the stack that runs the awaited child (leapfrogging: all that this
+ * stack offers lies below that child). For anything else, after a short spin, the stack is parked
+ * and its seat goes to another. */
+#include "config.h"
+
+#include "wait.h"
+
+#include "../save/scan.h"
+#include "../tree/adopt.h"
+#include "../tree/look.h"
+#include "../tree/replay.h"
+#include "../tree/stray.h"
+#include "abort.h"
+#include "seat.h"
+#include "worker.h"
+
+#include <sched.h>
+
+/* How long a stack that waits keeps its seat. */
+#ifdef SATIN_STEPS_
+#define WAIT_SPIN_US 0 /* time stands still in the tests of all interleavings */
+#else
+#define WAIT_SPIN_US 60
+#endif
+/* Somebody elsewhere waits for work and too little is ready here: so many syncs in a row look
+ * again. After that the driver has to ask anew, so a program without parallelism is not slowed. */
+#define WAIT_VAIN_MOVES_MAX 64
+/* So many levels below the awaited job what was claimed on its thief's stack is looked at. */
+#define LEAPFROG_LOOKS 64
+/* How often a parked stack looks for something to leapfrog to when the limit of stacks is reached
+ * and the stack that it waits for was asked in vain, or does not run. */
+#define PARKED_LOOK_NS 10000000
+
+/* What a wait is over for. */
+typedef enum
+{
+  WAIT_RESULT, /* `slot` has its result */
+  WAIT_ANY,    /* a child from `first` up that was not handed out has; `slot` is looked at first */
+  WAIT_LEFT    /* the thief has left `slot` */
+} WaitKind;
+
+typedef struct
+{
+  Stack *stack;
+  WaitKind kind;
+  SatinSlot_ *self, *first, *slot, *end; /* `self` waits; [first, end) may come back to it */
+  SatinSlot_ *top;                       /* where its children end */
+} Wait;
+
+/* FALSE: too often for this request. */
+static gboolean
+count_vain_move (VainMoves *vain, guint request)
+{
+  vain->n = vain->request == request ? vain->n + 1 : 1;
+  vain->request = request;
+  return vain->n <= WAIT_VAIN_MOVES_MAX;
+}
+
+/* Thieves wait: half of what is private becomes public, and more if they are many, since jobs may
+ * be few and long. The next syncs look again for as long as that does not suffice. */
+static void
+serve_thieves (Stack *stack, SatinSlot_ *end)
+{
+  Engine *engine = stack->engine;
+  guint wanted = __atomic_load_n (&engine->request.thieves, __ATOMIC_RELAXED); /* a wish */
+  guint request = __atomic_load_n (&engine->request.number, __ATOMIC_RELAXED);
+  gboolean lacks, grows, grew = FALSE;
+
+  do
+    {
+      grows = stack_grow (stack, end);
+      grew = grew || grows;
+      lacks = wanted > 1 && stack_count_ready (stack, wanted) < wanted;
+    }
+  while (lacks && grows);
+  if (grew)
+    seat_poke (engine);
+  lacks = lacks || __atomic_load_n (&engine->request.owed, __ATOMIC_RELAXED);
+  if (lacks && count_vain_move (&stack->own.vain, request))
+    stack_ask (stack, STACK_FLAG_MOVE);
+}
+
+void
+wait_serve (Stack *stack, SatinSlot_ *self, SatinSlot_ *end, SatinSlot_ *top)
+{
+  guint32 flags = stack_take_flags (stack);
+
+  if (flags & STACK_FLAG_ABORT)
+    abort_serve (stack, self, top, flags & ~(guint32)STACK_FLAG_ABORT);
+  if (flags & STACK_FLAG_LOOK)
+    look_serve (stack, self);
+  if (flags & STACK_FLAG_HALT)
+    worker_halt (stack, self, top, (flags & STACK_FLAG_WHOLE) != 0);
+  if (flags & STACK_FLAG_NEWS)
+    watch_news (stack, self, top);
+  if (flags & STACK_FLAG_SCAN)
+    scan_stack (stack, self, top, (flags & STACK_FLAG_WHOLE) ? SCAN_WHOLE : SCAN_NEW);
+  if (flags & STACK_FLAG_MOVE)
+    {
+      stack_pass_over (stack, self, end);
+      serve_thieves (stack, end);
+    }
+  stack_set_guard (stack);
+}
+
+void
+wait_run_child (Stack *stack, SatinSlot_ *self, SatinSlot_ *slot, SatinSlot_ *top)
+{
+  gboolean watched = watch_node (stack, self) != NULL;
+
+  slot_set_state (slot, SLOT_STARTED);
+  if (watched)
+    watch_child (stack, slot, slot_number (stack, slot));
+  replay_begin (stack, slot);
+  slot_run (stack, slot, top);
+  replay_end (stack, slot);
+  stray_look (stack, slot, top);
+  watch_settle (stack, self);
+}
+
+/* A child of the waiting frame that came back, NULL: none. There may be a million children, so they
+ * are looked at only while something has come back to some frame of this engine. */
+static SatinSlot_ *
+find_back (Engine *engine, SatinSlot_ *first, SatinSlot_ *end)
+{
+  /* Pairs with worker_give_back; after the store to `awaited`, as the slot's own state. */
+  if (__atomic_load_n (&engine->back.n, __ATOMIC_SEQ_CST) == 0)
+    return NULL;
+  for (SatinSlot_ *slot = first; slot < end; slot++)
+    if (slot_state (slot) == SLOT_BACK)
+      return slot;
+  return NULL;
+}
+
+static gboolean
+run_back (const Wait *wait)
+{
+  Stack *stack = wait->stack;
+  SatinSlot_ *slot = find_back (stack->engine, wait->first, wait->end);
+
+  if (slot == NULL || !slot_change_state (slot, SLOT_BACK, SLOT_STOLEN_BY (SLOT_DRIVER)))
+    return FALSE;
+  if (!adopt_claimed (stack->engine, stack, slot))
+    wait_run_child (stack, wait->self, slot, wait->top);
+  return TRUE;
+}
+
+/* Does the slot of `stack` lie below the awaited job, on whatever stacks? The jobs between them
+ * wait for it. Lower than LEAPFROG_LOOKS: yes. */
+static gboolean
+lies_below (Stack *stack, SatinSlot_ *slot, const SatinSlot_ *awaited)
+{
+  for (guint looks = 0; looks < LEAPFROG_LOOKS; looks++)
+    {
+      guint32 parent = slot_parent (slot);
+
+      slot = slot_at (stack, parent);
+      if (parent & PARENT_ORIGIN)
+        {
+          const Origin *origin = slot_origin (slot);
+
+          if (origin->held != NULL)
+            return FALSE;
+          stack = origin->victim;
+          slot = origin->slot;
+        }
+      if (slot == awaited)
+        return TRUE;
+    }
+  return TRUE;
+}
+
+/* Takes a job from the stack that runs the awaited child. */
+static gboolean
+leapfrog (Stack *stack, SatinSlot_ *self, SatinSlot_ *awaited, guint32 state, SatinSlot_ *top)
+{
+  Engine *engine = stack->engine;
+  SatinSlot_ *slot;
+  Stack *victim;
+  gboolean dry;
+
+  if (SLOT_STATE (state) != SLOT_STOLEN || SLOT_THIEF (state) == SLOT_DRIVER)
+    return FALSE;
+  victim = engine->stacks[SLOT_THIEF (state)];
+  slot = stack_claim (victim, &dry);
+  if (slot == NULL)
+    {
+      if (dry)
+        worker_ask (stack, victim);
+      return FALSE;
+    }
+  if (slot_state (awaited) != state)
+    {
+      /* It returned meanwhile: what we claimed may be foreign. */
+      slot_set_state (slot, SLOT_STOLEN_BY (SLOT_DRIVER));
+      worker_give_back (victim, slot);
+      return FALSE;
+    }
+  g_assert (lies_below (victim, slot, awaited));
+  slot_set_state (slot, SLOT_STOLEN_BY (stack->number));
+  if (!adopt_claimed (engine, victim, slot))
+    worker_run_stolen (stack, victim, slot, top, self);
+  return TRUE;
+}
+
+/* At the limit of stacks nobody else can take an idle seat: then a parked stack leapfrogs as soon
+ * as the stack that it waits for has something. TRUE: it is to try. */
+static gboolean
+sleep_parked (const Wait *wait)
+{
+  Stack *stack = wait->stack, *thief;
+  Engine *engine = stack->engine;
+  gboolean late = FALSE;
+
+  if (seat_is_idle_for_good (engine))
+    {
+      thief = seat_thief_of (stack, wait->slot);
+      if (thief != NULL)
+        stack_ask (thief, STACK_FLAG_MOVE);
+      late = seat_timed_wait (stack, PARKED_LOOK_NS);
+    }
+  else
+    pthread_cond_wait (&stack->seat.cond, &engine->lock);
+  return wait->kind == WAIT_RESULT && (stack->seat.leaps || late) && seat_is_idle_for_good (engine)
+         && seat_thief_of (stack, wait->slot) != NULL;
+}
+
+static gboolean
+wait_is_over (const Wait *wait)
+{
+  switch (wait->kind)
+    {
+    case WAIT_RESULT:
+      return slot_is_finished (wait->slot);
+    case WAIT_LEFT:
+      return SLOT_STATE (slot_state (wait->slot)) != SLOT_ABORTED;
+    default:
+      return slot_find_result (wait->slot, wait->end) != NULL
+             || slot_find_result (wait->first, wait->slot) != NULL;
+    }
+}
+
+/* Is there something to do before the wait is over? */
+static gboolean
+has_to_act (const Wait *wait)
+{
+  return abort_is_due (wait->stack)
+         || (wait->kind != WAIT_LEFT
+             && find_back (wait->stack->engine, wait->first, wait->end) != NULL);
+}
+
+/* Sleeps without a seat until the wait is over or there is something to do; serves wishes
+ * meanwhile. */
+static void
+park (const Wait *wait)
+{
+  Stack *stack = wait->stack;
+  Engine *engine = stack->engine;
+  gboolean go_on;
+
+  seat_end_work (stack);
+  timeline_begin (stack->own.lane, "parked", NULL, 0);
+  __atomic_store_n (&stack->shared.awaited, wait->kind == WAIT_ANY ? STACK_ANY : wait->slot,
+                    __ATOMIC_SEQ_CST); /* pairs with worker_wake */
+  pthread_mutex_lock (&engine->lock);
+  stack->seat.leaps = FALSE;
+  seat_leave (stack);
+  while (!wait_is_over (wait) && !has_to_act (wait) && !seat_engine_ends (engine))
+    {
+      if (__atomic_load_n (&stack->shared.flags, __ATOMIC_SEQ_CST) == 0) /* pairs with stack_ask */
+        {
+          if (sleep_parked (wait))
+            break;
+          stack->seat.leaps = FALSE;
+          continue;
+        }
+      pthread_mutex_unlock (&engine->lock);
+      wait_serve (stack, wait->self, wait->top, wait->top);
+      pthread_mutex_lock (&engine->lock);
+    }
+  go_on = seat_want (stack);
+  pthread_mutex_unlock (&engine->lock);
+  __atomic_store_n (&stack->shared.awaited, NULL,
+                    __ATOMIC_RELAXED); /* a wake-up too many does no harm */
+  timeline_end (stack->own.lane);
+  if (!go_on && (stack_flags (stack) & STACK_FLAG_HALT))
+    worker_halt (stack, wait->self, wait->top, (stack_flags (stack) & STACK_FLAG_WHOLE) != 0);
+  if (!go_on)
+    worker_leave (stack, wait->self, wait->top);
+  seat_begin_work (stack);
+}
+
+/* What may run on top of this wait. TRUE: something ran, or was found to be held elsewhere. */
+static gboolean
+run_on_top (const Wait *wait)
+{
+  if (wait->kind == WAIT_LEFT)
+    return FALSE;
+  if (run_back (wait))
+    return TRUE;
+  return wait->kind == WAIT_RESULT
+         && leapfrog (wait->stack, wait->self, wait->slot, slot_state (wait->slot), wait->top);
+}
+
+static void
+wait_until_over (const Wait *wait)
+{
+  Stack *stack = wait->stack;
+  Engine *engine = stack->engine;
+  guint64 until_us = clock_us () + WAIT_SPIN_US;
+
+  while (!wait_is_over (wait))
+    {
+      if (stack_flags (stack) != 0)
+        wait_serve (stack, wait->self, wait->top, wait->top);
+      if (run_on_top (wait))
+        {
+          until_us = clock_us () + WAIT_SPIN_US;
+          continue;
+        }
+      if (__atomic_load_n (&engine->seats.n_ready, __ATOMIC_RELAXED) == 0 && clock_us () < until_us)
+        {
+          sched_yield ();
+          continue;
+        }
+      park (wait);
+      until_us = clock_us () + WAIT_SPIN_US;
+    }
+}
+
+/* What is left is for whoever wants it. */
+static void
+publish (Stack *stack, SatinSlot_ *self, SatinSlot_ *top)
+{
+  stack_pass_over (stack, self, top);
+  if (stack_publish (stack, top))
+    seat_poke (stack->engine);
+}
+
+void
+wait_for (Stack *stack, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *slot, SatinSlot_ *top)
+{
+  Wait wait = { stack, WAIT_RESULT, self, first, slot, top, top };
+
+  if (slot_is_finished (slot))
+    return;
+  publish (stack, self, top);
+  wait_until_over (&wait);
+}
+
+void
+wait_any (Stack *stack, const Next *next)
+{
+  Wait wait = { stack,      WAIT_ANY, next->self, next->low, MAX (next->low, next->look),
+                next->high, next->top };
+
+  publish (stack, next->self, next->top);
+  wait_until_over (&wait);
+}
+
+void
+wait_left (Stack *stack, SatinSlot_ *self, SatinSlot_ *slot, SatinSlot_ *top)
+{
+  Wait wait = { stack, WAIT_LEFT, self, slot, slot, top, top };
+
+  wait_until_over (&wait);
+}

@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The life of a stack's thread: sleep without a seat; with one, look for work (the inbox, what came
+ * back, other stacks) and run it from the bottom of the empty stack. Runs on each stack's own
+ * thread. Tests: test-leapfrog, test-engine. */
+#include "config.h"
+
+#include "worker.h"
+
+#include "../door/inbox.h"
+#include "../door/words.h"
+#include "../os/memory.h"
+#include "../save/clock.h"
+#include "../save/scan.h"
+#include "../tree/adopt.h"
+#include "abort.h"
+#include "seat.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+
+#define WORKER_HUNT_US 100 /* a hungry stack looks around so long before it sleeps */
+/* Requests for more public jobs: pauses double from the first to the second. */
+#ifdef SATIN_STEPS_ /* time stands still in the tests of all interleavings */
+#define WORKER_ASK_PAUSE_MIN_US 0
+#define WORKER_ASK_PAUSE_MAX_US 0
+#else
+#define WORKER_ASK_PAUSE_MIN_US 1
+#define WORKER_ASK_PAUSE_MAX_US 100
+#endif
+
+static __thread Stack *worker_stack; /* the stack of this thread */
+
+SatinBytes
+satin_bytes (GBytes *fresh)
+{
+  static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  static GPtrArray *outside; /* what main took; lives until the process ends */
+  Stack *stack = worker_here ();
+
+  if (stack != NULL)
+    {
+      g_ptr_array_add (stack->own.fresh, fresh);
+      stack->open.fresh = stack->own.fresh->len;
+      return fresh;
+    }
+  pthread_mutex_lock (&mutex);
+  if (outside == NULL)
+    outside = g_ptr_array_new ();
+  g_ptr_array_add (outside, fresh);
+  pthread_mutex_unlock (&mutex);
+  return fresh;
+}
+
+#ifndef SATIN_STEPS_ /* there is one thread only in the tests of all interleavings */
+Stack *
+worker_here (void)
+{
+  return worker_stack;
+}
+#endif
+
+static void
+wake (Stack *stack, const SatinSlot_ *slot)
+{
+  /* The slot's state was stored first, and park looks at it after its store: one of us sees the
+   * other. */
+  const SatinSlot_ *awaited = __atomic_load_n (&stack->shared.awaited, __ATOMIC_SEQ_CST);
+
+  if (awaited == NULL || (slot != NULL && awaited != STACK_ANY && awaited != slot))
+    return;
+  pthread_mutex_lock (&stack->engine->lock);
+  pthread_cond_signal (&stack->seat.cond);
+  pthread_mutex_unlock (&stack->engine->lock);
+}
+
+void
+worker_wake (Stack *stack)
+{
+  wake (stack, NULL);
+}
+
+void
+worker_wake_for (Stack *stack, const SatinSlot_ *slot)
+{
+  wake (stack, slot);
+}
+
+void
+worker_give_back (Stack *stack, SatinSlot_ *slot)
+{
+  Engine *engine = stack->engine;
+  Back back = { stack, slot };
+  gboolean came_back;
+
+  pthread_mutex_lock (&engine->back.lock);
+  came_back = abort_change_state (slot, SLOT_BACK);
+  if (came_back)
+    {
+      g_array_append_val (engine->back.list, back);
+      /* Pairs with find_back in wait.c: worker_wake looks afterwards whether the owner sleeps. */
+      __atomic_store_n (&engine->back.n, engine->back.list->len, __ATOMIC_SEQ_CST);
+    }
+  pthread_mutex_unlock (&engine->back.lock);
+  if (!came_back)
+    {
+      abort_answer (stack, slot);
+      return;
+    }
+  worker_wake (stack);
+  seat_poke (engine);
+}
+
+gboolean
+worker_claim_back (Engine *engine, guint32 claimer, Stack **victim, SatinSlot_ **slot)
+{
+  gboolean claimed = FALSE;
+
+  if (__atomic_load_n (&engine->back.n, __ATOMIC_RELAXED) == 0)
+    return FALSE;
+  pthread_mutex_lock (&engine->back.lock);
+  while (engine->back.list->len > 0 && !claimed)
+    {
+      Back back = g_array_index (engine->back.list, Back, 0);
+
+      g_array_remove_index (engine->back.list, 0);
+      *victim = back.stack;
+      *slot = back.slot;
+      claimed = slot_change_state (back.slot, SLOT_BACK, SLOT_STOLEN_BY (claimer));
+    }
+  __atomic_store_n (&engine->back.n, engine->back.list->len, __ATOMIC_RELAXED);
+  pthread_mutex_unlock (&engine->back.lock);
+  return claimed;
+}
+
+/* Is it time to ask again? Then the next pause begins. */
+static gboolean
+ask_pause_is_over (AskPause *ask)
+{
+  guint64 now_us = clock_us ();
+
+  if (now_us < ask->until_us)
+    return FALSE;
+  ask->pause_us = CLAMP (ask->pause_us * 2, WORKER_ASK_PAUSE_MIN_US, WORKER_ASK_PAUSE_MAX_US);
+  ask->until_us = now_us + ask->pause_us;
+  return TRUE;
+}
+
+void
+worker_ask (Stack *thief, Stack *victim)
+{
+  if (clock_runs (victim) && ask_pause_is_over (&thief->own.ask))
+    stack_ask (victim, STACK_FLAG_MOVE);
+}
+
+static gboolean
+steal (Stack *stack)
+{
+  Engine *engine = stack->engine;
+  guint n = __atomic_load_n (&engine->n_stacks, __ATOMIC_ACQUIRE); /* pairs with worker_new */
+  guint start = random_next (&stack->own.random) % MAX (n, 1);
+  Stack *victim;
+  SatinSlot_ *slot;
+  gboolean dry;
+
+  if (worker_claim_back (engine, stack->number, &victim, &slot))
+    {
+      mailbox_tell (engine);
+      if (!adopt_claimed (engine, victim, slot))
+        worker_run_stolen (stack, victim, slot, stack->memory.slots, NULL);
+      return TRUE;
+    }
+  if (__atomic_load_n (&engine->pending.n_fetches, __ATOMIC_RELAXED) > ENGINE_FETCHES_MAX / 4)
+    return FALSE; /* what there is to steal most likely is to be fetched too */
+  for (guint i = 0; i < n; i++)
+    {
+      victim = engine->stacks[(start + i) % n];
+      if (victim == stack)
+        continue;
+      slot = stack_claim (victim, &dry);
+      if (slot == NULL)
+        {
+          if (dry)
+            worker_ask (stack, victim);
+          continue;
+        }
+      slot_set_state (slot, SLOT_STOLEN_BY (stack->number));
+      mailbox_tell (engine);
+      if (!adopt_claimed (engine, victim, slot))
+        worker_run_stolen (stack, victim, slot, stack->memory.slots, NULL);
+      return TRUE;
+    }
+  return FALSE;
+}
+
+/* Nothing runs here that might spawn, and this worker may drive: there is nothing to hunt for. */
+static gboolean
+better_drives (Engine *engine)
+{
+  return engine->config.idle != NULL
+         && __atomic_load_n (&engine->seats.busy, __ATOMIC_RELAXED) == 0;
+}
+
+/* With a seat and an empty stack: runs what it finds, until it finds nothing for a while or the
+ * seat is wanted. The end of a job of another node's is not told to the driver's thread as long as
+ * this worker may soon drive itself. */
+static void
+hunt (Stack *stack)
+{
+  Engine *engine = stack->engine;
+  guint64 told_us = clock_us (), until_us = stack->own.polls ? 0 : told_us + WORKER_HUNT_US;
+
+  while (!(stack_flags (stack) & STACK_FLAG_HALT) && !seat_engine_ends (engine)
+         && __atomic_load_n (&engine->seats.n_ready, __ATOMIC_RELAXED) == 0)
+    {
+      Held *held = inbox_take (engine, stack->seat.beyond);
+      if (held != NULL)
+        {
+          mailbox_tell_some (engine, &told_us);
+          worker_run_held (stack, held);
+        }
+      else if (stack->seat.beyond)
+        return;
+      else if (!steal (stack))
+        {
+          if (better_drives (engine) || clock_us () >= until_us)
+            return;
+          mailbox_tell (engine);
+          sched_yield ();
+          continue;
+        }
+      until_us = clock_us () + WORKER_HUNT_US;
+    }
+}
+
+static void
+serve_empty_scan (Stack *stack)
+{
+  gboolean last;
+
+  pthread_mutex_lock (&stack->engine->lock);
+  last = seat_scan_served (stack);
+  pthread_mutex_unlock (&stack->engine->lock);
+  if (last)
+    seat_say_scanned (stack->engine);
+}
+
+void
+worker_leave (Stack *stack, SatinSlot_ *self, SatinSlot_ *top)
+{
+  stack->own.end.self = self;
+  stack->own.end.top = top;
+  longjmp (stack->own.end.leave, 1);
+}
+
+static void
+scan_halted (Stack *stack, SatinSlot_ *self, SatinSlot_ *top, gboolean whole)
+{
+  if (self != NULL)
+    scan_stack (stack, self, top, whole ? SCAN_LEAVE : SCAN_LAST);
+  else
+    serve_empty_scan (stack);
+}
+
+void
+worker_halt (Stack *stack, SatinSlot_ *self, SatinSlot_ *top, gboolean whole)
+{
+  Engine *engine = stack->engine;
+
+  if (stack->shared.clock & 1)
+    seat_end_work (stack);
+  scan_halted (stack, self, top, whole || engine->orders.leaving);
+  pthread_mutex_lock (&engine->lock);
+  while (!seat_engine_ends (engine))
+    {
+      guint32 flags = stack_take_flags (stack); /* set under the lock, too */
+
+      if ((flags & STACK_FLAG_SCAN) == 0)
+        {
+          if (seat_halt_served (stack))
+            mailbox_raise (engine, &(EngineEvent){ .kind = ENGINE_HALTED });
+          pthread_cond_wait (&stack->seat.cond, &engine->lock);
+          continue;
+        }
+      pthread_mutex_unlock (&engine->lock);
+      scan_halted (stack, self, top, (flags & STACK_FLAG_WHOLE) != 0);
+      pthread_mutex_lock (&engine->lock);
+    }
+  pthread_mutex_unlock (&engine->lock);
+  worker_leave (stack, self, top);
+}
+
+static G_GNUC_NO_INLINE void
+live (Stack *stack)
+{
+  Engine *engine = stack->engine;
+  gboolean go_on;
+
+  do
+    {
+      hunt (stack);
+      timeline_begin (stack->own.lane, "idle", NULL, 0);
+      pthread_mutex_lock (&engine->lock);
+      go_on = seat_sleep (stack);
+      pthread_mutex_unlock (&engine->lock);
+      timeline_end (stack->own.lane);
+    }
+  while (go_on);
+  if (!stack->seat.gone && !__atomic_load_n (&engine->orders.ending, __ATOMIC_SEQ_CST))
+    worker_halt (stack, NULL, NULL, FALSE);
+}
+
+/* What is sent to the process is for others; what a job does wrong stays here. */
+static void
+block_signals (void)
+{
+  sigset_t set;
+
+  sigfillset (&set);
+  sigdelset (&set, SIGSEGV);
+  sigdelset (&set, SIGBUS);
+  sigdelset (&set, SIGFPE);
+  sigdelset (&set, SIGILL);
+  sigdelset (&set, SIGABRT);
+  sigdelset (&set, SIGTRAP);
+  pthread_sigmask (SIG_SETMASK, &set, NULL);
+}
+
+void
+worker_begin_here (Stack *stack)
+{
+  worker_stack = stack;
+  block_signals ();
+  memory_watch_thread ();
+  words_watch_thread (TRUE);
+}
+
+static void *
+worker_thread (void *data)
+{
+  Stack *stack = data;
+
+  worker_begin_here (stack);
+  if (setjmp (stack->own.end.leave) == 0)
+    live (stack);
+  words_watch_thread (FALSE);
+  memory_unwatch_thread ();
+  return NULL;
+}
+
+/* The driver's lane is the first. */
+static TimelineLane *
+new_lane (Engine *engine, guint number)
+{
+  g_autofree char *name = g_strdup_printf (
+      number < engine->config.workers ? "worker %u" : "worker %u (while others are parked)",
+      number);
+
+  return timeline_lane (engine->config.timeline, number + 1, name);
+}
+
+gboolean
+worker_begin_thread (Stack *stack, void *(*body) (void *stack))
+{
+  pthread_attr_t attributes;
+
+  stack->seat.state = STACK_RUNNING;
+  pthread_attr_init (&attributes);
+  pthread_attr_setstack (&attributes, stack->memory.c_stack, stack->memory.c_stack_bytes);
+  stack->seat.has_thread = pthread_create (&stack->seat.thread, &attributes, body, stack) == 0;
+  pthread_attr_destroy (&attributes);
+  return stack->seat.has_thread;
+}
+
+gboolean
+worker_has_ended (Stack *stack)
+{
+  if (stack->seat.has_thread)
+    stack->seat.has_thread = pthread_tryjoin_np (stack->seat.thread, NULL) == EBUSY;
+  return !stack->seat.has_thread;
+}
+
+gboolean
+worker_again (Stack *stack)
+{
+  if (stack->seat.has_thread)
+    pthread_join (stack->seat.thread, NULL);
+  stack->seat.gone = FALSE;
+  if (worker_begin_thread (stack, worker_thread))
+    return TRUE;
+  stack->seat.state = STACK_ASLEEP;
+  stack->seat.gone = TRUE;
+  return FALSE;
+}
+
+Stack *
+worker_new (Engine *engine, gboolean beyond)
+{
+  Stack *stack = stack_new (engine, engine->n_stacks, engine->c_stack_bytes);
+
+  if (stack != NULL)
+    {
+      engine->stacks[engine->n_stacks] = stack;
+      stack->own.lane = new_lane (engine, engine->n_stacks);
+      stack->seat.beyond = beyond;
+      stack->own.polls = stack->own.slept = TRUE; /* as if it had been woken to look */
+    }
+  if (stack == NULL || !worker_begin_thread (stack, worker_thread))
+    {
+      g_clear_pointer (&stack, stack_free);
+      engine->seats.refused_us = clock_us (); /* see seat.c, room */
+      return NULL;
+    }
+  __atomic_store_n (&engine->n_stacks, engine->n_stacks + 1, __ATOMIC_RELEASE); /* steal */
+  return stack;
+}

@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Known paths meet the stacks. Watched frames are always a prefix of a stack's spine: what is known
+ * below a job is known below its parents. While a watched frame runs, its guard is all ones; while
+ * a child of it runs below which nothing is known, the guard stands just above that child, so that
+ * only the watched frames take the slow way; a frame that is itself known, with nothing below it,
+ * does not. Owner threads, and for claimed slots any. Tests: test-leapfrog. */
+#include "config.h"
+
+#include "adopt.h"
+
+#include "../door/pending.h"
+#include "../save/keep.h"
+
+gboolean
+adopt_nothing_known (Engine *engine)
+{
+  return __atomic_load_n (&engine->known.n, __ATOMIC_ACQUIRE) == 0; /* pairs with engine_known */
+}
+
+/* The node of a traced slot; known.lock held. */
+static KnownNode *
+find_node (Engine *engine, const Trace *trace)
+{
+  KnownNode *node = known_lookup (engine->known.trie, trace->held->loan->path);
+
+  for (guint i = 0; i < trace->n && node != NULL; i++)
+    node = known_child (engine->known.trie, node, trace->numbers[i]);
+  return node;
+}
+
+/* The slot waits for the best holder from now on; `finished`: he has the result. FALSE: nobody
+ * holds anything of this digest at the node's path. TRUE also when it was aborted meanwhile.
+ * Releases the node. */
+static gboolean
+adopt_at (Stack *stack, SatinSlot_ *slot, KnownNode *node, const Digest *digest, gboolean *finished)
+{
+  Engine *engine = stack->engine;
+  Pending pending = { .kind = PENDING_RUNS, .stack = stack, .slot = slot };
+  EngineEvent event = { .kind = ENGINE_ADOPT, .digest = *digest };
+  gboolean held;
+
+  pthread_mutex_lock (&engine->known.lock);
+  held = known_best (engine->known.trie, node, digest, &event.holder, finished);
+  if (held)
+    event.path = known_path (engine->known.trie, node);
+  known_release (engine->known.trie, node);
+  pthread_mutex_unlock (&engine->known.lock);
+  if (!held)
+    return FALSE;
+  if (slot_is_kept (slot))
+    pending.kind = PENDING_KEPT;
+  else if (*finished)
+    pending.kind = PENDING_RESULT;
+  pending.path = g_strdup (event.path);
+  if (pending_begin (engine, &pending, &event) == 0)
+    engine_event_clear (&event);
+  return TRUE;
+}
+
+static gboolean
+adopt_slot (Stack *stack, SatinSlot_ *slot, KnownNode *node, gboolean *finished)
+{
+  Digest digest = slot_digest (stack->engine, slot, NULL);
+
+  return adopt_at (stack, slot, node, &digest, finished);
+}
+
+gboolean
+adopt_kept (Stack *stack, SatinSlot_ *slot, const Trace *job, const Digest *digest)
+{
+  Engine *engine = stack->engine;
+  KnownNode *node;
+  gboolean adopted, finished;
+
+  pthread_mutex_lock (&engine->known.lock);
+  node = known_keep (find_node (engine, job));
+  pthread_mutex_unlock (&engine->known.lock);
+  adopted = adopt_at (stack, slot, node, digest, &finished);
+  mailbox_tell (engine);
+  return adopted;
+}
+
+gboolean
+adopt_claimed (Engine *engine, Stack *stack, SatinSlot_ *slot)
+{
+  KnownNode *node;
+  gboolean held, finished;
+  Trace trace;
+
+  if (adopt_nothing_known (engine))
+    return FALSE;
+  trace_init (&trace, stack, slot);
+  pthread_mutex_lock (&engine->known.lock);
+  node = find_node (engine, &trace);
+  held = known_is_held (node);
+  if (held)
+    known_keep (node);
+  pthread_mutex_unlock (&engine->known.lock);
+  trace_clear (&trace);
+  held = held && adopt_slot (stack, slot, node, &finished);
+  if (held)
+    mailbox_tell (engine);
+  return held;
+}
+
+/* `held` (out): it is, and the node is kept. */
+static KnownNode *
+child_node (Engine *engine, KnownNode *parent, guint32 number, gboolean *held)
+{
+  KnownNode *node;
+
+  pthread_mutex_lock (&engine->known.lock);
+  node = known_child (engine->known.trie, parent, number);
+  *held = known_is_held (node);
+  if (*held)
+    known_keep (node);
+  pthread_mutex_unlock (&engine->known.lock);
+  return node;
+}
+
+gboolean
+adopt_child (Stack *stack, KnownNode *parent, SatinSlot_ *slot, guint32 number, gboolean *finished)
+{
+  gboolean held;
+  KnownNode *node = child_node (stack->engine, parent, number, &held);
+
+  return held && adopt_slot (stack, slot, node, finished);
+}
+
+typedef struct
+{
+  Known *known;
+  GPtrArray *paths;
+} Untold;
+
+/* Takes over the paths and the array. */
+static void
+raise_covered (Engine *engine, GPtrArray *paths)
+{
+  for (guint i = 0; i < paths->len; i++)
+    {
+      EngineEvent event = { .kind = ENGINE_COVERED, .path = paths->pdata[i] };
+
+      mailbox_raise (engine, &event);
+    }
+  g_ptr_array_unref (paths);
+}
+
+static void
+collect_untold (KnownNode *node, guint32 number, void *data)
+{
+  Untold *untold = data;
+
+  (void)number;
+  if (known_tell (untold->known, node))
+    g_ptr_array_add (untold->paths, known_path (untold->known, node));
+}
+
+void
+adopt_cover (Engine *engine, const char *path)
+{
+  Untold untold = { .known = engine->known.trie };
+
+  if (adopt_nothing_known (engine))
+    return;
+  untold.paths = g_ptr_array_new ();
+  pthread_mutex_lock (&engine->known.lock);
+  collect_untold (known_lookup (engine->known.trie, path), 0, &untold);
+  pthread_mutex_unlock (&engine->known.lock);
+  raise_covered (engine, untold.paths);
+}
+
+typedef struct
+{
+  guint32 end; /* of the numbers to look at */
+  Untold untold;
+} Phases;
+
+static void
+collect_phase (KnownNode *node, guint32 number, void *data)
+{
+  Phases *phases = data;
+
+  if (number < phases->end)
+    collect_untold (node, number, &phases->untold);
+}
+
+void
+adopt_cover_phases (Engine *engine, const Trace *trace, guint32 children)
+{
+  Phases phases = { children, { engine->known.trie, g_ptr_array_new () } };
+
+  pthread_mutex_lock (&engine->known.lock);
+  known_each_child (engine->known.trie, find_node (engine, trace), collect_phase, &phases);
+  pthread_mutex_unlock (&engine->known.lock);
+  raise_covered (engine, phases.untold.paths);
+}
+
+/* A watched job ended. One that another lender waits for is not covered by its own end: only what
+ * lies below it is. */
+static void
+cover_watched (Engine *engine, Stack *stack, const Watch *watch)
+{
+  guint32 parent = slot_parent (watch->self);
+  Untold untold = { engine->known.trie, g_ptr_array_new () };
+
+  pthread_mutex_lock (&engine->known.lock);
+  if ((parent & PARENT_ORIGIN) && slot_origin (slot_at (stack, parent))->held != NULL)
+    known_each_child (engine->known.trie, watch->node, collect_untold, &untold);
+  else
+    collect_untold (watch->node, 0, &untold);
+  pthread_mutex_unlock (&engine->known.lock);
+  raise_covered (engine, untold.paths);
+}
+
+static Watch *
+watch_top (Stack *stack)
+{
+  return stack->own.watch->len == 0
+             ? NULL
+             : &g_array_index (stack->own.watch, Watch, stack->own.watch->len - 1);
+}
+
+/* known.lock held. Its node is kept. */
+static void
+watch_set (Watch *watch, SatinSlot_ *self, KnownNode *node)
+{
+  *watch = (Watch){ self, known_keep (node), known_has_below (node) };
+}
+
+/* The last one. */
+static void
+watch_pop (Stack *stack)
+{
+  Engine *engine = stack->engine;
+
+  pthread_mutex_lock (&engine->known.lock);
+  known_release (engine->known.trie, watch_top (stack)->node);
+  pthread_mutex_unlock (&engine->known.lock);
+  g_array_set_size (stack->own.watch, stack->own.watch->len - 1);
+}
+
+/* known.lock held. */
+static void
+watch_push (Stack *stack, SatinSlot_ *self, KnownNode *node)
+{
+  g_array_set_size (stack->own.watch, stack->own.watch->len + 1);
+  watch_set (watch_top (stack), self, node);
+}
+
+KnownNode *
+watch_node (Stack *stack, SatinSlot_ *self)
+{
+  Watch *top = watch_top (stack);
+
+  return top != NULL && top->self == self ? top->node : NULL;
+}
+
+/* The slot under `self`'s feet: its parent on this stack, or the job that waits below; NULL: the
+ * bottom. */
+static SatinSlot_ *
+spine_below (Stack *stack, SatinSlot_ *self)
+{
+  guint32 parent = slot_parent (self);
+  SatinSlot_ *slot = slot_at (stack, parent);
+
+  return (parent & PARENT_ORIGIN) ? slot_origin (slot)->below : slot;
+}
+
+/* Above a watched frame that is not the top one its children are spared the slow way: the limit
+ * stands behind its own. */
+static void
+set_limit (Stack *stack, SatinSlot_ *self)
+{
+  Watch *top = watch_top (stack);
+  SatinSlot_ *first;
+
+  stack->own.limit = stack->memory.slots;
+  if (top != NULL && !top->below)
+    top = stack->own.watch->len > 1 ? top - 1 : NULL;
+  if (top == NULL || self == NULL)
+    return;
+  if (top->self == self)
+    {
+      stack->own.limit = STACK_ALL;
+      return;
+    }
+  first = (slot_parent (top->self) & PARENT_ORIGIN) ? top->self + 1
+                                                    : slot_family_end (top->self, self + 1);
+  stack->own.limit = slot_family_end (first, self + 1);
+}
+
+void
+watch_settle (Stack *stack, SatinSlot_ *self)
+{
+  Watch *top = watch_top (stack);
+
+  if (top == NULL)
+    return;
+  for (; top != NULL && (self == NULL || top->self > self); top = watch_top (stack))
+    {
+      cover_watched (stack->engine, stack, top);
+      watch_pop (stack);
+    }
+  set_limit (stack, self);
+  stack_set_guard (stack);
+}
+
+void
+watch_drop (Stack *stack, SatinSlot_ *self)
+{
+  Watch *top = watch_top (stack);
+
+  if (top == NULL)
+    return;
+  for (; top != NULL && (self == NULL || top->self > self); top = watch_top (stack))
+    watch_pop (stack);
+  set_limit (stack, self);
+  stack_set_guard (stack);
+}
+
+void
+watch_begin (Stack *stack, SatinSlot_ *job)
+{
+  SatinSlot_ *below = spine_below (stack, job);
+  KnownNode *node;
+  Trace trace;
+
+  /* No gaps: when the job below is not watched, news is on its way to this stack and will find
+   * both. */
+  if (adopt_nothing_known (stack->engine) || (below != NULL && watch_node (stack, below) == NULL))
+    return;
+  trace_init (&trace, stack, job);
+  pthread_mutex_lock (&stack->engine->known.lock);
+  node = find_node (stack->engine, &trace);
+  if (node != NULL)
+    watch_push (stack, job, node);
+  pthread_mutex_unlock (&stack->engine->known.lock);
+  trace_clear (&trace);
+  if (node == NULL)
+    return;
+  set_limit (stack, job);
+  stack_set_guard (stack);
+}
+
+void
+watch_child (Stack *stack, SatinSlot_ *child, guint32 number)
+{
+  KnownNode *node;
+
+  pthread_mutex_lock (&stack->engine->known.lock);
+  node = known_child (stack->engine->known.trie, watch_top (stack)->node, number);
+  if (node != NULL)
+    watch_push (stack, child, node);
+  pthread_mutex_unlock (&stack->engine->known.lock);
+  stack->own.limit = node != NULL && watch_top (stack)->below ? STACK_ALL : child + 1;
+  stack_set_guard (stack);
+}
+
+/* A frame of the spine at the time of news, with what is needed to look at its children. */
+typedef struct
+{
+  Stack *stack;
+  SatinSlot_ *first, *top, *running;
+  guint32 number; /* of the first; what is less was kept */
+  Untold untold;
+} Late;
+
+static void
+look_at_late (KnownNode *child, guint32 number, void *data)
+{
+  Late *late = data;
+  gboolean finished = number < late->number;
+
+  if (!finished)
+    {
+      SatinSlot_ *slot = late->first + (number - late->number);
+      guint32 state;
+
+      if ((guint64)(number - late->number) >= (guint64)(late->top - late->first)
+          || slot == late->running)
+        return;
+      state = SLOT_STATE (slot_state (slot));
+      finished = state == SLOT_STARTED || state == SLOT_DONE || state == SLOT_DROPPED;
+    }
+  if (finished)
+    collect_untold (child, number, &late->untold);
+}
+
+/* News about what is finished or forgotten here already: it is held in vain. Not what belongs to a
+ * loan that the stack is leaving: that may be wanted elsewhere. */
+static void
+tell_late (Late *late, KnownNode *node)
+{
+  Stack *stack = late->stack;
+  Engine *engine = stack->engine;
+
+  if (stack->own.leaving && late->first > stack->own.mark)
+    return;
+  late->untold = (Untold){ engine->known.trie, g_ptr_array_new () };
+  pthread_mutex_lock (&engine->known.lock);
+  known_each_child (engine->known.trie, node, look_at_late, late);
+  pthread_mutex_unlock (&engine->known.lock);
+  raise_covered (engine, g_steal_pointer (&late->untold.paths));
+}
+
+/* The known node of spine job `self`, given that of the job under it, which is watched; kept. */
+static KnownNode *
+news_node (Stack *stack, SatinSlot_ *self, KnownNode *under)
+{
+  Engine *engine = stack->engine;
+  KnownNode *node;
+  Trace trace;
+
+  if (slot_parent (self) & PARENT_ORIGIN)
+    {
+      trace_init (&trace, stack, self);
+      pthread_mutex_lock (&engine->known.lock);
+      node = known_keep (find_node (engine, &trace));
+      pthread_mutex_unlock (&engine->known.lock);
+      trace_clear (&trace);
+      return node;
+    }
+  pthread_mutex_lock (&engine->known.lock);
+  node = known_keep (known_child (engine->known.trie, under, slot_number (stack, self)));
+  pthread_mutex_unlock (&engine->known.lock);
+  return node;
+}
+
+/* Frame number `i` of the spine is watched from now on, if it was not; `node` (nullable): it has
+ * another node. Releases that. Returns the node that it has. */
+static KnownNode *
+watch_renew (Stack *stack, guint i, SatinSlot_ *self, KnownNode *node)
+{
+  Engine *engine = stack->engine;
+  Watch *watch = i < stack->own.watch->len ? &g_array_index (stack->own.watch, Watch, i) : NULL;
+  KnownNode *before = watch != NULL ? watch->node : NULL;
+
+  pthread_mutex_lock (&engine->known.lock);
+  if (watch != NULL)
+    watch_set (watch, self, node != NULL ? node : before);
+  else if (node != NULL)
+    watch_push (stack, self, node);
+  known_release (engine->known.trie, before);
+  known_release (engine->known.trie, node);
+  pthread_mutex_unlock (&engine->known.lock);
+  return node != NULL ? node : before;
+}
+
+void
+watch_news (Stack *stack, SatinSlot_ *self, SatinSlot_ *top)
+{
+  g_autoptr (GPtrArray) spine = trace_spine (stack, self);
+  KnownNode *node = NULL;
+  SatinSlot_ *base = stack->memory.slots;
+
+  watch_settle (stack, self);
+  for (guint i = 0; i < spine->len; i++)
+    {
+      SatinSlot_ *job = spine->pdata[spine->len - 1 - i];
+      SatinSlot_ *next = i + 1 < spine->len ? spine->pdata[spine->len - 2 - i] : NULL;
+      Late late = { .stack = stack, .top = top, .running = next };
+
+      if (slot_parent (job) & PARENT_ORIGIN)
+        base = job + 1;
+      late.first = base;
+      while (base < top && slot_has_parent (base, job))
+        base++;
+      late.top = base;
+      late.first = keep_first (late.first, base, &late.number);
+      node = watch_renew (stack, i, job, news_node (stack, job, node));
+      if (node == NULL)
+        break;
+      tell_late (&late, node);
+    }
+  set_limit (stack, self);
+  stack_set_guard (stack);
+}
