@@ -66,9 +66,9 @@ look_after (Scribe *scribe, gboolean is_tick, GError **error)
       g_clear_error (error);
       return TRUE;
     case COURIER_IDLE:
-    default:
       return is_tick || scribe->owes_final;
     }
+  g_assert_not_reached ();
 }
 
 /* FALSE with an error: the next try comes after a while. */

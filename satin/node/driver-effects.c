@@ -299,57 +299,56 @@ become_member (Driver *driver, const NodeEffect *effect)
     driver_fail (driver, 1, error->message);
 }
 
-/* Effects that reach the engine. FALSE: not one of them. */
-static gboolean
+static void
 carry_to_engine (Driver *driver, const NodeEffect *effect)
 {
-  switch ((int)effect->kind)
+  switch (effect->kind)
     {
     case NODE_EFFECT_LEND:
       lend (driver, effect);
-      return TRUE;
+      break;
     case NODE_EFFECT_RUN:
       run (driver, effect);
-      return TRUE;
+      break;
     case NODE_EFFECT_UNRUN:
       engine_unrun (driver->engine, effect->held);
-      return TRUE;
+      break;
     case NODE_EFFECT_REQUEST:
       engine_request_work (driver->engine, effect->count);
-      return TRUE;
+      break;
     case NODE_EFFECT_PUT:
       engine_put (driver->engine, effect->loan, effect->bytes, effect->work_us, effect->risk_us);
-      return TRUE;
+      break;
     case NODE_EFFECT_BACK:
       engine_back (driver->engine, effect->loan);
-      return TRUE;
+      break;
     case NODE_EFFECT_KNOWN:
       engine_known (driver->engine, effect->path, &effect->digest, &effect->node, effect->count);
-      return TRUE;
+      break;
     case NODE_EFFECT_FORGET:
       engine_forget (driver->engine, effect->path, &effect->node);
       driver->missed = driver->missed || effect->path == NULL;
       if (effect->path == NULL && driver->departed_us == 0)
         driver->departed_us = g_get_monotonic_time ();
-      return TRUE;
+      break;
     case NODE_EFFECT_SCAN:
       engine_scan (driver->engine, effect->whole);
-      return TRUE;
+      break;
     case NODE_EFFECT_HALT:
       engine_halt (driver->engine, effect->whole);
-      return TRUE;
+      break;
     case NODE_EFFECT_BEST:
       engine_improve (driver->engine, (guint)effect->number, effect->bytes);
       keeper_best (driver, (guint)effect->number);
-      return TRUE;
+      break;
     case NODE_EFFECT_TELL:
       driver->tell = TRUE; /* when all effects have reached the engine */
-      return TRUE;
-    case NODE_EFFECT_START:
-      engine_set_constants (driver->engine, &effect->digest);
-      return TRUE;
-    default:
-      return FALSE;
+      break;
+    case NODE_EFFECT_SEND ... NODE_EFFECT_TIMER:
+    case NODE_EFFECT_WARN ... NODE_EFFECT_LOG:
+    case NODE_EFFECT_JOINED ... NODE_EFFECT_END:
+    case NODE_EFFECT_COORDINATOR ... NODE_EFFECT_CHECKPOINT:
+      g_assert_not_reached ();
     }
 }
 
@@ -366,109 +365,129 @@ enter_member (Driver *driver, const NodeEffect *effect)
   scribe_joined (driver->scribe, &effect->node, effect->text2, site, effect->text);
 }
 
-/* Effects that reach the scribe. FALSE: not one of them. */
-static gboolean
+static void
+hear_member (Driver *driver, const NodeEffect *effect)
+{
+  char id[NODE_ID_TEXT_MAX];
+
+  if (!driver->config.solo)
+    driver_say (driver, "node %s joined: %s pid %" G_GUINT64_FORMAT,
+                node_id_show (&effect->node, id), effect->text2, effect->number);
+  if (driver->scribe != NULL)
+    enter_member (driver, effect);
+}
+
+static void
+note_saved (Driver *driver, const NodeEffect *effect)
+{
+  driver->saved.rounds++;
+  driver->saved.failed = effect->failed;
+  g_free (driver->saved.missing);
+  driver->saved.missing = g_strdup (effect->text);
+  driver->generation = MAX (driver->generation, effect->number);
+}
+
+static void
 carry_to_keeper (Driver *driver, NodeEffect *effect)
 {
-  switch ((int)effect->kind)
+  switch (effect->kind)
     {
     case NODE_EFFECT_COORDINATOR:
       keeper_open (driver, effect);
-      return TRUE;
+      break;
     case NODE_EFFECT_RETIRE:
       keeper_retire (driver);
-      return TRUE;
+      break;
+    case NODE_EFFECT_MEMBER:
+      hear_member (driver, effect);
+      break;
+    case NODE_EFFECT_SAVED:
+      note_saved (driver, effect);
+      break;
     case NODE_EFFECT_CHECKPOINT:
       driver->given = g_strcompress (effect->text);
       driver->config.checkpoint = driver->given;
       driver_say (driver, "the run has a checkpoint at '%s' from now on", driver->given);
-      return TRUE;
+      break;
     case NODE_EFFECT_BID:
       keeper_bid (driver);
-      return TRUE;
+      break;
     case NODE_EFFECT_ANSWER:
       keeper_answer (driver, effect->bytes, (int)effect->number);
-      return TRUE;
+      break;
     case NODE_EFFECT_SAVE:
       keeper_save (driver, g_steal_pointer (&effect->rows), effect->number);
-      return TRUE;
+      break;
     case NODE_EFFECT_SALVAGE:
       keeper_salvage (driver, effect->path);
-      return TRUE;
+      break;
     case NODE_EFFECT_EVENT:
       keeper_event (driver, effect);
-      return TRUE;
+      break;
     case NODE_EFFECT_PUBLISH:
       keeper_publish (driver);
-      return TRUE;
+      break;
     case NODE_EFFECT_FINAL:
       keeper_final (driver);
-      return TRUE;
-    default:
-      return FALSE;
+      break;
+    case NODE_EFFECT_SEND ... NODE_EFFECT_TIMER:
+    case NODE_EFFECT_WARN ... NODE_EFFECT_LOG:
+    case NODE_EFFECT_LEND ... NODE_EFFECT_TELL:
+    case NODE_EFFECT_JOINED ... NODE_EFFECT_END:
+      g_assert_not_reached ();
     }
 }
 
-/* Effects that reach main, or the log, or end the process. FALSE: not one of them. */
-static gboolean
-carry_to_run (Driver *driver, NodeEffect *effect)
+/* Effects that reach main, or end the process. */
+static void
+carry_to_main (Driver *driver, NodeEffect *effect)
 {
-  char id[NODE_ID_TEXT_MAX];
-  switch ((int)effect->kind)
+  switch (effect->kind)
     {
     case NODE_EFFECT_JOINED:
       become_member (driver, effect);
-      return TRUE;
+      break;
     case NODE_EFFECT_MASTER:
       become_master (driver);
-      return TRUE;
+      break;
     case NODE_EFFECT_DEPOSED:
       be_deposed (driver);
-      return TRUE;
+      break;
     case NODE_EFFECT_CONSTANT:
       take_constant (driver, effect->text, effect->bytes);
-      return TRUE;
+      break;
     case NODE_EFFECT_RESULT:
       take_result (driver, effect->bytes);
-      return TRUE;
-    case NODE_EFFECT_MEMBER:
-      if (!driver->config.solo)
-        driver_say (driver, "node %s joined: %s pid %" G_GUINT64_FORMAT,
-                    node_id_show (&effect->node, id), effect->text2, effect->number);
-      if (driver->scribe != NULL)
-        enter_member (driver, effect);
-      return TRUE;
-    case NODE_EFFECT_SAVED:
-      driver->saved.rounds++;
-      driver->saved.failed = effect->failed;
-      g_free (driver->saved.missing);
-      driver->saved.missing = g_strdup (effect->text);
-      driver->generation = MAX (driver->generation, effect->number);
-      return TRUE;
+      break;
+    case NODE_EFFECT_START:
+      engine_set_constants (driver->engine, &effect->digest);
+      break;
     case NODE_EFFECT_LEAVE:
       depart (driver, effect);
-      return TRUE;
+      break;
     case NODE_EFFECT_STAYED:
       stay (driver, effect);
-      return TRUE;
+      break;
     case NODE_EFFECT_REFUSED:
       mesh_refused (driver, effect->text);
-      return TRUE;
+      break;
     case NODE_EFFECT_END:
       end (driver, (int)effect->number, effect->finished, effect->text);
-      return TRUE;
-    default:
-      return FALSE;
+      break;
+    case NODE_EFFECT_SEND ... NODE_EFFECT_TIMER:
+    case NODE_EFFECT_WARN ... NODE_EFFECT_LOG:
+    case NODE_EFFECT_LEND ... NODE_EFFECT_TELL:
+    case NODE_EFFECT_COORDINATOR ... NODE_EFFECT_CHECKPOINT:
+      g_assert_not_reached ();
     }
 }
 
+/* The groups are those of the enum, so the compiler finds an effect that no function carries out.
+ */
 void
 driver_carry_out (Driver *driver, NodeEffect *effect)
 {
-  if (carry_to_engine (driver, effect) || carry_to_keeper (driver, effect)
-      || carry_to_run (driver, effect))
-    return;
-  switch ((int)effect->kind)
+  switch (effect->kind)
     {
     case NODE_EFFECT_SEND:
       mesh_send (driver, effect);
@@ -494,7 +513,14 @@ driver_carry_out (Driver *driver, NodeEffect *effect)
           driver->outside = g_strdup (effect->text);
         }
       break;
-    default:
-      g_assert_not_reached ();
+    case NODE_EFFECT_LEND ... NODE_EFFECT_TELL:
+      carry_to_engine (driver, effect);
+      break;
+    case NODE_EFFECT_JOINED ... NODE_EFFECT_END:
+      carry_to_main (driver, effect);
+      break;
+    case NODE_EFFECT_COORDINATOR ... NODE_EFFECT_CHECKPOINT:
+      carry_to_keeper (driver, effect);
+      break;
     }
 }

@@ -227,8 +227,6 @@ hear_engine (Driver *driver, EngineEvent *said)
       event.kind = NODE_EVENT_SERVED;
       event.number = said->scan;
       break;
-    default:
-      return;
     }
   if (said->kind == ENGINE_HALTED)
     driver_tell_work (driver); /* what is at risk now is lost if this node leaves */
