@@ -71,6 +71,8 @@ planted "a script without licence" $s "#!/bin/bash\n" "$s:2: licence"
 planted "somebody without a name" $v "$spdx\n/* Who""ever asks gets it. */\n" "$v:2: who"
 planted "a question" $v "$spdx\n/* Who""ever asks? Both. */\n" ""
 planted "one in a page" satin/README "First. Who asks, gets it.\n" "satin/README:1: who"
+planted "a long page of a room" storage/README "$(printf 'x\\n%.0s' {1..81})" "storage/README:81: readme"
+planted "a page of 80 lines" storage/README "$(printf 'x\\n%.0s' {1..80})" ""
 planted "a table with a test that is not there" tests/README "| x | unit/test-path unit/test-none |\n" "tests/README:1: table"
 
 echo "who satin/README 1" >"$tree/tests/tidy-old"
