@@ -31,15 +31,47 @@ struct Courier
   PlacePair there;      /* what stands at the place as far as we know */
   gboolean takes_delta; /* the delta there is ours, and the base that is sent next holds it */
 
-  GThread *trial;  /* (nullable) uses `place` and `error` until it is joined */
-  GThread *thread; /* NULL: idle */
+  gint state;      /* atomic: a CourierState */
+  GThread *thread; /* (nullable) tries the place or sends, and uses `error` until it is joined */
   gint64 sweep_us; /* when to look again for what others left; at the end nobody does */
   gint hurries;    /* atomic */
   Publication made;
-  gint has_ended; /* atomic */
-  CourierState result;
   GError *error;
 };
+
+CourierState
+courier_state_after (CourierState from, CourierEvent event)
+{
+  static const CourierState table[COURIER_STATES][COURIER_EVENTS] = {
+    [COURIER_TRYING] = { [COURIER_ON_TRIED] = COURIER_IDLE },
+    [COURIER_IDLE] = { [COURIER_ON_SEND] = COURIER_BUSY },
+    [COURIER_BUSY] = { [COURIER_ON_SENT] = COURIER_SENT,
+                       [COURIER_ON_CHANGED] = COURIER_CHANGED,
+                       [COURIER_ON_FAILED] = COURIER_FAILED },
+    [COURIER_SENT] = { [COURIER_ON_TAKE] = COURIER_IDLE },
+    [COURIER_CHANGED] = { [COURIER_ON_TAKE] = COURIER_IDLE },
+    [COURIER_FAILED] = { [COURIER_ON_TAKE] = COURIER_IDLE },
+  };
+
+  return table[from][event];
+}
+
+/* Any thread. */
+static CourierState
+state_of (const Courier *courier)
+{
+  return (CourierState)g_atomic_int_get (&courier->state);
+}
+
+/* The caller's thread, and the courier's where the state is BUSY. */
+static void
+move (Courier *courier, CourierEvent event)
+{
+  CourierState to = courier_state_after (state_of (courier), event);
+
+  g_assert (to != COURIER_NONE);
+  g_atomic_int_set (&courier->state, to);
+}
 
 static gboolean
 take_error (GError **error, GError *reason)
@@ -94,9 +126,10 @@ try_place (gpointer data)
 static gboolean
 end_trial (Courier *courier, GError **error)
 {
-  if (courier->trial == NULL)
+  if (state_of (courier) != COURIER_TRYING)
     return TRUE;
-  g_thread_join (g_steal_pointer (&courier->trial));
+  g_thread_join (g_steal_pointer (&courier->thread));
+  move (courier, COURIER_ON_TRIED);
   arrival_give_up (FALSE);
   if (courier->error == NULL)
     return TRUE;
@@ -135,7 +168,8 @@ courier_new (const char *uri, const char *stage, const char *copy, void (*done) 
   courier->done = done;
   courier->data = data;
   place_set_limit (place, g_get_monotonic_time () + START_US);
-  courier->trial = g_thread_new ("trial", try_place, courier);
+  courier->state = COURIER_TRYING;
+  courier->thread = g_thread_new ("trial", try_place, courier);
   if (copy != NULL && place_is_under_way (place, copy, &courier->there)
           ? take_copy (courier, copy, &reason)
           : end_trial (courier, &reason) && fetch (courier, copy, &reason))
@@ -191,16 +225,16 @@ courier_sent (const Courier *courier)
 }
 
 /* What somebody else put there comes here. FALSE: it cannot. */
-static CourierState
+static CourierEvent
 give_way (Courier *courier, GError **error)
 {
-  return fetch (courier, NULL, error) ? COURIER_CHANGED : COURIER_FAILED;
+  return fetch (courier, NULL, error) ? COURIER_ON_CHANGED : COURIER_ON_FAILED;
 }
 
 /* The delta there is no more needed when the base is found to be there as it was sent; and not if
  * it is another than the one that the base holds. Nothing is lost while both stand there, so what
  * fails here is tried again after the next base. */
-static CourierState
+static CourierEvent
 remove_delta (Courier *courier, GError **error)
 {
   g_autoptr (GError) reason = NULL;
@@ -209,22 +243,22 @@ remove_delta (Courier *courier, GError **error)
 
   crash_point ("read-back");
   if (!place_holds (courier->place, "", courier->stage, back, &is_same, NULL) || !is_same)
-    return COURIER_SENT;
+    return COURIER_ON_SENT;
   crash_point ("remove-delta");
   if (place_remove (courier->place, PLACE_DELTA, &courier->there.delta, &reason))
     {
       crash_point ("removed-delta");
       place_state_clear (&courier->there.delta);
       courier->takes_delta = FALSE;
-      return COURIER_SENT;
+      return COURIER_ON_SENT;
     }
   if (g_error_matches (reason, PLACE_ERROR, PLACE_ERROR_CHANGED))
     return give_way (courier, error);
-  return COURIER_SENT;
+  return COURIER_ON_SENT;
 }
 
 /* Looking first is cheap; what comes between is seen by place_put. */
-static CourierState
+static CourierEvent
 carry (Courier *courier, GError **error)
 {
   const Publication *made = &courier->made;
@@ -234,7 +268,7 @@ carry (Courier *courier, GError **error)
   gboolean is_known;
 
   if (!place_look (courier->place, "", &now, error))
-    return COURIER_FAILED;
+    return COURIER_ON_FAILED;
   is_known = place_state_equal (&now, &courier->there.base);
   if (!now.exists) /* what was removed is put there again; without a base a delta is of no use */
     {
@@ -260,12 +294,12 @@ carry (Courier *courier, GError **error)
       *there = sent;
       return courier->takes_delta && !made->is_delta && courier->there.delta.exists
                  ? remove_delta (courier, error)
-                 : COURIER_SENT;
+                 : COURIER_ON_SENT;
     }
   if (!g_error_matches (reason, PLACE_ERROR, PLACE_ERROR_CHANGED))
     {
       g_propagate_error (error, reason);
-      return COURIER_FAILED;
+      return COURIER_ON_FAILED;
     }
   g_clear_error (&reason);
   return give_way (courier, error);
@@ -277,14 +311,14 @@ run (gpointer data)
   Courier *courier = data;
 
   place_ask_again (courier->place);
-  courier->result = carry (courier, &courier->error);
-  if (courier->result == COURIER_SENT && !g_atomic_int_get (&courier->hurries)
+  CourierEvent end = carry (courier, &courier->error);
+  if (end == COURIER_ON_SENT && !g_atomic_int_get (&courier->hurries)
       && g_get_monotonic_time () >= courier->sweep_us)
     {
       (void)place_sweep (courier->place, SWEEP_OLD_US, NULL);
       courier->sweep_us = g_get_monotonic_time () + SWEEP_EVERY_US;
     }
-  g_atomic_int_set (&courier->has_ended, 1);
+  move (courier, end);
   courier->done (courier->data);
   return NULL;
 }
@@ -294,27 +328,26 @@ courier_send (Courier *courier, const Publication *made)
 {
   const char *path = made->is_delta ? courier->delta : courier->stage;
 
-  g_assert (courier->thread == NULL);
-
+  move (courier, COURIER_ON_SEND);
   courier->made = *made;
   /* A delta that we send is ours as much as one that was united. */
   courier->takes_delta = courier->takes_delta || made->takes_delta || made->is_delta;
   place_change_copy (path);
-  g_atomic_int_set (&courier->has_ended, 0);
   courier->thread = g_thread_new ("courier", run, courier);
 }
 
 CourierState
 courier_take (Courier *courier, GError **error)
 {
-  if (courier->thread == NULL)
-    return COURIER_IDLE;
-  if (!g_atomic_int_get (&courier->has_ended))
-    return COURIER_BUSY;
+  CourierState state = state_of (courier);
+
+  if (state == COURIER_IDLE || state == COURIER_BUSY)
+    return state;
+  move (courier, COURIER_ON_TAKE);
   g_thread_join (g_steal_pointer (&courier->thread));
-  if (courier->result == COURIER_FAILED)
+  if (state == COURIER_FAILED)
     (void)take_error (error, g_steal_pointer (&courier->error));
-  return courier->result;
+  return state;
 }
 
 void
@@ -333,9 +366,10 @@ courier_keep_aside (Courier *courier, const char *path, const char *word, GError
       = g_strdup_printf ("%s.%s-%s", path + strlen (courier->stage), word, time);
   GError *reason = NULL;
 
-  g_assert (courier->thread == NULL && g_str_has_prefix (path, courier->stage));
+  g_assert (g_str_has_prefix (path, courier->stage));
   if (!courier_is_ready (courier, error))
     return NULL;
+  g_assert (state_of (courier) == COURIER_IDLE);
   if (place_put (courier->place, suffix, path, NULL, NULL, &reason))
     return g_strconcat (courier_name (courier), suffix, NULL);
   identity_take_error (error, reason);

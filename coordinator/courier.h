@@ -13,13 +13,30 @@ typedef struct Courier Courier;
 
 typedef enum
 {
+  COURIER_NONE,    /* no state: there is no such move */
+  COURIER_TRYING,  /* whether the place can be written: until courier_is_ready */
   COURIER_IDLE,    /* nothing was sent that was not told of */
   COURIER_BUSY,    /* the stage is not to be touched */
   COURIER_SENT,    /* it stands at the place */
   COURIER_CHANGED, /* the stage is now what stood there, if anything did: publish a base and send
                       that */
-  COURIER_FAILED   /* try again later */
+  COURIER_FAILED,  /* try again later */
+  COURIER_STATES
 } CourierState;
+
+typedef enum
+{
+  COURIER_ON_TRIED,
+  COURIER_ON_SEND,
+  COURIER_ON_SENT, /* in the courier's thread, as the next two */
+  COURIER_ON_CHANGED,
+  COURIER_ON_FAILED,
+  COURIER_ON_TAKE,
+  COURIER_EVENTS
+} CourierEvent;
+
+/* COURIER_NONE: that cannot happen there. */
+CourierState courier_state_after (CourierState from, CourierEvent event);
 
 /* Brings what stands at `uri` to `stage` (nothing: no file) and tries that the place can be
  * written; blocks. `copy` (nullable): where somebody may have brought it before, or brings it now
@@ -48,7 +65,8 @@ gboolean courier_is_marked (const Courier *courier);
 void courier_send (Courier *courier, const Publication *made);
 /* Bytes of files sent so far. */
 guint64 courier_sent (const Courier *courier);
-/* What became of it; SENT, CHANGED and FAILED are told once. */
+/* What became of it: IDLE, BUSY, or SENT, CHANGED or FAILED, which are told once. The place was
+ * tried. */
 CourierState courier_take (Courier *courier, GError **error);
 /* The end is waited for: a place that is silent for so long is given up. */
 void courier_hurry (Courier *courier, int seconds);

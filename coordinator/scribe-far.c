@@ -14,6 +14,36 @@
 /* Others who publish to the same place go first so often before it counts as a failure. */
 #define CHANGED_MAX 20
 
+ScribeFinish
+scribe_finish_after (ScribeFinish from, ScribeFinishEvent event)
+{
+  static const ScribeFinish table[SCRIBE_FINISH_STATES][SCRIBE_FINISH_EVENTS] = {
+    [SCRIBE_FINISH_NONE] = { [SCRIBE_ON_FINISH] = SCRIBE_FINISH_OWED,
+                             [SCRIBE_ON_SEND] = SCRIBE_FINISH_NONE,
+                             [SCRIBE_ON_ANSWER] = SCRIBE_FINISH_NONE },
+    [SCRIBE_FINISH_OWED] = { [SCRIBE_ON_FINISH] = SCRIBE_FINISH_OWED,
+                             [SCRIBE_ON_SEND] = SCRIBE_FINISH_SENDING,
+                             [SCRIBE_ON_ANSWER] = SCRIBE_FINISH_NONE },
+    [SCRIBE_FINISH_SENDING] = { [SCRIBE_ON_FINISH] = SCRIBE_FINISH_SENDING,
+                                [SCRIBE_ON_SEND] = SCRIBE_FINISH_SENDING,
+                                [SCRIBE_ON_ANSWER] = SCRIBE_FINISH_NONE },
+  };
+
+  return table[from][event];
+}
+
+void
+scribe_finish_move (Scribe *scribe, ScribeFinishEvent event)
+{
+  scribe->finish = scribe_finish_after (scribe->finish, event);
+}
+
+static gboolean
+owes_answer (const Scribe *scribe)
+{
+  return scribe->finish != SCRIBE_FINISH_NONE;
+}
+
 static gint64
 back_off_us (const Scribe *scribe)
 {
@@ -42,12 +72,12 @@ look_after (Scribe *scribe, gboolean is_tick, GError **error)
     case COURIER_BUSY:
       scribe->tick_us
           = MAX (scribe->tick_us, g_get_monotonic_time () + (gint64)scribe->interval_us);
-      if (scribe->owes_final && !scribe->is_last)
+      if (scribe->finish == SCRIBE_FINISH_OWED)
         courier_hurry (scribe->courier, HURRY_S / 2);
       return FALSE;
     case COURIER_SENT:
       on_sent (scribe);
-      return scribe->owes_final;
+      return owes_answer (scribe);
     case COURIER_CHANGED:
       ledger_touch (scribe->ledger, TRUE);
       if (++scribe->n_changed % CHANGED_MAX != 0)
@@ -61,14 +91,18 @@ look_after (Scribe *scribe, gboolean is_tick, GError **error)
       ledger_touch (scribe->ledger, !scribe->made.is_delta);
       scribe->n_failed++;
       /* What was under way when the end came gets one more try. */
-      if (!scribe->owes_final || scribe->is_last)
+      if (scribe->finish != SCRIBE_FINISH_OWED)
         return FALSE;
       g_clear_error (error);
       return TRUE;
     case COURIER_IDLE:
-    default:
-      return is_tick || scribe->owes_final;
+      return is_tick || owes_answer (scribe);
+    case COURIER_NONE:
+    case COURIER_TRYING:
+    case COURIER_STATES:
+      break;
     }
+  g_assert_not_reached ();
 }
 
 /* FALSE with an error: the next try comes after a while. */
@@ -77,15 +111,15 @@ publish_far (Scribe *scribe, gboolean is_tick, GError **error)
 {
   if (!look_after (scribe, is_tick, error))
     return *error == NULL;
-  if (!ledger_has_changed (scribe->ledger, scribe->owes_final))
+  if (!ledger_has_changed (scribe->ledger, owes_answer (scribe)))
     {
-      if (scribe->owes_final || scribe->told != scribe->written)
-        scribe_tell_published (scribe, scribe->written, 0, scribe->owes_final);
-      scribe->owes_final = FALSE;
+      if (owes_answer (scribe) || scribe->told != scribe->written)
+        scribe_tell_published (scribe, scribe->written, 0, owes_answer (scribe));
+      scribe_finish_move (scribe, SCRIBE_ON_ANSWER);
       return TRUE;
     }
   scribe->began_us = g_get_monotonic_time ();
-  gboolean good = ledger_publish (scribe->ledger, scribe->owes_final, &scribe->made, error);
+  gboolean good = ledger_publish (scribe->ledger, owes_answer (scribe), &scribe->made, error);
   scribe_tell_damage (scribe);
   if (!good)
     {
@@ -93,8 +127,8 @@ publish_far (Scribe *scribe, gboolean is_tick, GError **error)
       return FALSE;
     }
   scribe->sending = scribe->written;
-  scribe->is_last = scribe->owes_final;
-  if (scribe->is_last)
+  scribe_finish_move (scribe, SCRIBE_ON_SEND);
+  if (owes_answer (scribe))
     courier_hurry (scribe->courier, scribe->n_failed > 0 ? HURRY_S / 2 : HURRY_S);
   courier_send (scribe->courier, &scribe->made);
   return TRUE;
@@ -114,7 +148,8 @@ on_delivered (void *data)
 gboolean
 scribe_far_round (Scribe *scribe, const ScribeRound *round, gboolean written, GError **error)
 {
-  scribe->owes_final = scribe->owes_final || round->is_finishing;
+  if (round->is_finishing)
+    scribe_finish_move (scribe, SCRIBE_ON_FINISH);
   if (round->is_tick)
     scribe->tick_us = g_get_monotonic_time () + (gint64)scribe->interval_us;
   gboolean good = written && publish_far (scribe, round->is_tick, error);

@@ -19,6 +19,25 @@ typedef struct
   char path[PATH_TEXT_MAX];
 } ScribeRequest;
 
+/* Of a place elsewhere: whether scribe_finish waits for its answer. */
+typedef enum
+{
+  SCRIBE_FINISH_NONE,
+  SCRIBE_FINISH_OWED,    /* what is under way, if anything, began before it was called */
+  SCRIBE_FINISH_SENDING, /* what is under way began after it */
+  SCRIBE_FINISH_STATES
+} ScribeFinish;
+
+typedef enum
+{
+  SCRIBE_ON_FINISH, /* scribe_finish */
+  SCRIBE_ON_SEND,   /* a publication begins its way */
+  SCRIBE_ON_ANSWER, /* scribe_finish is answered: published, or failed */
+  SCRIBE_FINISH_EVENTS
+} ScribeFinishEvent;
+
+ScribeFinish scribe_finish_after (ScribeFinish from, ScribeFinishEvent event);
+
 struct Scribe
 {
   guint64 interval_us;
@@ -52,7 +71,7 @@ struct Scribe
   Courier *courier;             /* NULL: the target is a path; what follows is of use with it */
   guint64 sending;              /* the ticket that is under way */
   gint64 began_us;              /* when that publication began */
-  gboolean owes_final, is_last; /* scribe_finish waits; what is under way began after it */
+  ScribeFinish finish;
   guint n_failed, n_changed;
 };
 
@@ -65,6 +84,7 @@ typedef struct
 } ScribeRound;
 
 void scribe_tell (Scribe *scribe, const ScribeNews *news);
+void scribe_finish_move (Scribe *scribe, ScribeFinishEvent event);
 void scribe_tell_damage (Scribe *scribe);
 /* All that bears numbers up to `ticket` stands at the target; bringing it there took so long, 0: it
  * stood there already. `final`: it answers scribe_finish. */

@@ -219,10 +219,10 @@ do_round (Scribe *scribe, ScribeRound *round)
   scribe->is_failing = scribe->courier != NULL ? !written : !good;
   if (!good)
     {
-      gboolean final = round->is_finishing || scribe->owes_final;
+      gboolean final = round->is_finishing || scribe->finish != SCRIBE_FINISH_NONE;
       if (final)
         keep_spare (scribe, &error);
-      scribe->owes_final = FALSE;
+      scribe_finish_move (scribe, SCRIBE_ON_ANSWER);
       tell_trouble (scribe, error, final);
     }
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# SECURITY, CONTRIBUTING and the pages of docs/ name files and functions: each file is there, and each function, written
+# SECURITY, CONTRIBUTING, HACKING and the pages of docs/ name files and functions: each file is there, and each function, written
 # `name ()`, is defined in the file that the page names last before it.
 : "${SATIN_SOURCE:?the source folder}"
 . "$SATIN_SOURCE/tests/tap.sh"
@@ -21,7 +21,7 @@ look_up ()
 }
 
 seen=0
-for page in "$SATIN_SOURCE"/SECURITY "$SATIN_SOURCE"/CONTRIBUTING "$SATIN_SOURCE"/docs/architecture; do
+for page in "$SATIN_SOURCE"/SECURITY "$SATIN_SOURCE"/CONTRIBUTING "$SATIN_SOURCE"/HACKING "$SATIN_SOURCE"/docs/{architecture,protocol,engine}; do
   wrong=$(look_up "$page" "$SATIN_SOURCE")
   is "${page##*/} names what is there" "$wrong" ""
   seen=$((seen + $(grep -coE '\b[a-z_][a-z0-9_]* \(\)' "$page")))

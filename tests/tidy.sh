@@ -60,6 +60,12 @@ planted "half a file's name" satin/engine/stack-view.c "$spdx\nint\nstack_x (voi
 planted "no test" satin/engine/deque.c "$spdx\n" "satin/engine/deque.c:1: tested"
 planted "a test that is named" satin/engine/deque.c "$spdx\n/* Tests: test-stack. */\n" ""
 planted "one that is named by its path" satin/engine/deque.c "$spdx\n/* Tests: tests/unit/test-stack.c. */\n" ""
+enum='typedef enum\n{\n  PATH_A, /* default: */\n  PATH_B\n} PathKind;\n'
+switch='\nstatic int\nx (PathKind kind)\n{\n  switch ((int)kind)\n    {\n    case PATH_A:\n      {\n        return 1;\n      }\n'
+planted "a switch over an enum with a default" $v "$spdx\n$enum$switch    default:\n      return 2;\n    }\n}\n" "$v:17: default"
+planted "one that lists its cases" $v "$spdx\n$enum$switch    case PATH_B:\n      return 2;\n    }\n}\n" ""
+planted "one over numbers that come from elsewhere" $v "$spdx\n${enum/PATH_B/PATH_B = 2}$switch    default:\n      return 2;\n    }\n}\n" ""
+planted "one over an enum of a library" $v "$spdx\n${switch/PATH_A/CURLE_OK}    default:\n      return 2;\n    }\n}\n" ""
 planted "a test that is not there" satin/engine/deque.c "$spdx\n/* Tests: test-none. */\n" "satin/engine/deque.c:1: tested"
 planted "a unit test of the clock" $u "$spdx\n  g_assert_cmpint (g_get_monotonic_time () - began, <, 5);\n" "$u:2: clock"
 planted "a script's" $s "#!/bin/bash\n# SPDX-License-Identifier: BSD-3-Clause\nok soon [ \$SECONDS -le 4 ]\n" "$s:3: clock"
@@ -67,6 +73,8 @@ planted "a script without licence" $s "#!/bin/bash\n" "$s:2: licence"
 planted "somebody without a name" $v "$spdx\n/* Who""ever asks gets it. */\n" "$v:2: who"
 planted "a question" $v "$spdx\n/* Who""ever asks? Both. */\n" ""
 planted "one in a page" satin/README "First. Who asks, gets it.\n" "satin/README:1: who"
+planted "a long page of a room" storage/README "$(printf 'x\\n%.0s' {1..81})" "storage/README:81: readme"
+planted "a page of 80 lines" storage/README "$(printf 'x\\n%.0s' {1..80})" ""
 planted "a table with a test that is not there" tests/README "| x | unit/test-path unit/test-none |\n" "tests/README:1: table"
 
 echo "who satin/README 1" >"$tree/tests/tidy-old"

@@ -281,9 +281,9 @@ reason (ViewHttpStatus status)
     case VIEW_HTTP_UNAVAILABLE:
       return "Service Unavailable";
     case VIEW_HTTP_BAD_REQUEST:
-    default:
       return "Bad Request";
     }
+  g_assert_not_reached ();
 }
 
 char *

@@ -230,8 +230,8 @@ on_gone (GPid pid, int status, gpointer data)
       launch->n_live--;
       if (node->far != NULL)
         far_drain (node->far);
-      gboolean over = launch_look_for_end (launch) || launch->answer_us != 0
-                      || launch->state == LAUNCH_GIVEN_UP;
+      gboolean over
+          = launch_look_for_end (launch) || launch->answer_us != 0 || launch_has_given_up (launch);
       if (!over && !launch->refused)
         {
           Started gone = *node; /* another may be started */
@@ -301,7 +301,7 @@ launch_nodes_renew (Launch *launch)
   if (is_deserted (launch, now_us))
     {
       command_say ("no member of the run is left");
-      launch_give_up (launch);
+      launch_give_up (launch, LAUNCH_ON_GIVE_UP);
       return;
     }
   if (!again_look (launch->again, now_us) || launch->asking)

@@ -4,21 +4,13 @@
 #pragma once
 
 #include "again.h"
+#include "launch-state.h"
 #include "launch.h"
 #include "live.h"
 #include "spread.h"
 #include "trouble.h"
 
-typedef enum
-{
-  LAUNCH_GOING,
-  LAUNCH_SUSPENDING, /* asked for, not there yet */
-  LAUNCH_ENDED,      /* `end` is written; the nodes are leaving */
-  LAUNCH_GIVEN_UP    /* we killed them: no Satin program, or a second Ctrl-C */
-} LaunchState;
-
-/* Invariant: `code` and `answered` are set exactly when state is LAUNCH_ENDED. n_live counts the
- * nodes not gone. */
+/* Invariant: `code` is set exactly when state is LAUNCH_ENDED. n_live counts the nodes not gone. */
 typedef struct
 {
   FolderRun *run;
@@ -36,7 +28,7 @@ typedef struct
   guint n_live, n_crashed;
   char *said;       /* (nullable) why a node was not started last */
   gboolean parting; /* main says how far it came, when it knows of the end */
-  LaunchState state;
+  LaunchState state; /* launch.c moves it */
   gint64 started_us, ended_us;
   gint64 answer_us; /* when the end was seen first without its answer, or some of that came */
   int code;
@@ -44,17 +36,21 @@ typedef struct
   Trouble *trouble;
   guint signals[3]; /* sources */
   guint ticks;
-  gboolean refused;    /* the founder ended before it had joined */
-  gboolean joined;     /* some node has said where it listens */
-  gboolean unkept;     /* the answer has not come from another host, or cannot be written here */
-  gboolean cut_off;    /* the checkpoint that this process brings did not come … */
-  gboolean broken_off; /* … because we were interrupted */
+  gboolean refused; /* the founder ended before it had joined */
+  gboolean joined;  /* some node has said where it listens */
+  gboolean unkept;  /* the answer has not come from another host, or cannot be written here */
 } Launch;
 
 /* launch.c: TRUE: the run has ended, which was said. */
 gboolean launch_look_for_end (Launch *launch);
 /* launch.c: kills all nodes, so that the main loop ends. */
-void launch_give_up (Launch *launch);
+void launch_give_up (Launch *launch, LaunchEvent why);
+/* TRUE: it did so. */
+static inline gboolean
+launch_has_given_up (const Launch *launch)
+{
+  return launch->state > LAUNCH_ENDED;
+}
 /* launch.c: kill -9 to all nodes that are here; `but_main`: not to one whose main says how far it
  * came. */
 void launch_kill_all (Launch *launch, gboolean but_main);

@@ -35,6 +35,15 @@
 /* Nobody may listen yet when suspension is asked for. */
 #define ASK_AGAIN_MS 300
 
+static void
+move (Launch *launch, LaunchEvent event)
+{
+  LaunchState to = launch_state_after (launch->state, event);
+
+  g_assert (to != LAUNCH_NONE);
+  launch->state = to;
+}
+
 void
 launch_kill_all (Launch *launch, gboolean but_main)
 {
@@ -72,7 +81,7 @@ launch_look_for_end (Launch *launch)
     return launch->state == LAUNCH_ENDED;
   if (answer_is_under_way (launch, code))
     return FALSE;
-  launch->state = LAUNCH_ENDED;
+  move (launch, LAUNCH_ON_END);
   launch->code = code;
   launch->unkept = folder_lacks_answer (launch->path, code);
   launch->ended_us = g_get_monotonic_time ();
@@ -89,9 +98,9 @@ launch_look_for_end (Launch *launch)
 }
 
 void
-launch_give_up (Launch *launch)
+launch_give_up (Launch *launch, LaunchEvent why)
 {
-  launch->state = LAUNCH_GIVEN_UP;
+  move (launch, why);
   g_clear_pointer (&launch->live, live_free);
   launch_kill_all (launch, FALSE);
 }
@@ -116,8 +125,7 @@ look_for_checkpoint (Launch *launch)
 
   if (failure == NULL)
     return FALSE;
-  launch->cut_off = TRUE;
-  launch_give_up (launch);
+  launch_give_up (launch, LAUNCH_ON_FAILED_COPY);
   command_say ("%s", failure);
   return TRUE;
 }
@@ -168,11 +176,11 @@ on_tick (gpointer data)
     }
   if (look_for_checkpoint (launch))
     return G_SOURCE_CONTINUE;
-  if (launch->state == LAUNCH_GIVEN_UP)
+  if (launch_has_given_up (launch))
     launch_kill_all (launch, FALSE);
   else if (launch_nodes_have_joined (launch))
     launch_nodes_spread (launch);
-  if (launch->joined || launch->state == LAUNCH_GIVEN_UP)
+  if (launch->joined || launch_has_given_up (launch))
     return G_SOURCE_CONTINUE;
   const Started *first = &g_array_index (launch->nodes, Started, launch->founder);
   if (first->far != NULL)
@@ -187,7 +195,7 @@ on_tick (gpointer data)
     {
       command_say ("'%s' is not a Satin program: it did not join the run within %d seconds",
                    launch->run->program, (int)(JOIN_LIMIT_US / G_USEC_PER_SEC));
-      launch_give_up (launch);
+      launch_give_up (launch, LAUNCH_ON_GIVE_UP);
     }
   return G_SOURCE_CONTINUE;
 }
@@ -220,14 +228,17 @@ suspend (Launch *launch)
   if (launch->state != LAUNCH_GOING)
     return;
   /* Without all of it, or without a member, nothing can have begun. */
-  launch->cut_off = place_bring_break ();
-  launch->broken_off = launch->cut_off || !launch_nodes_have_joined (launch);
-  if (launch->broken_off)
+  if (place_bring_break ())
     {
-      launch_give_up (launch);
+      launch_give_up (launch, LAUNCH_ON_SUSPEND_EARLY);
       return;
     }
-  launch->state = LAUNCH_SUSPENDING;
+  if (!launch_nodes_have_joined (launch))
+    {
+      launch_give_up (launch, LAUNCH_ON_SUSPEND_UNJOINED);
+      return;
+    }
+  move (launch, LAUNCH_ON_SUSPEND);
   launch_folder_refresh (launch->run, launch->path);
   command_say ("suspending%s; interrupt to quit at once",
                launch->run->checkpoint == NULL ? " without a checkpoint, nothing is kept" : "");
@@ -253,7 +264,7 @@ on_interrupt (gpointer data)
   else
     {
       command_say ("killed");
-      launch_give_up (launch);
+      launch_give_up (launch, LAUNCH_ON_GIVE_UP);
     }
   return G_SOURCE_CONTINUE;
 }
@@ -297,10 +308,24 @@ judge (Launch *launch)
 {
   const Started *founder = &g_array_index (launch->nodes, Started, launch->founder);
 
-  if (launch->broken_off)
-    return launch_words_not_begun (launch->run, launch->path, launch->cut_off);
-  if (launch->state == LAUNCH_GIVEN_UP)
-    return launch->cut_off ? COMMAND_STORE : COMMAND_ERROR;
+  switch (launch->state)
+    {
+    case LAUNCH_NOT_BROUGHT:
+    case LAUNCH_NOT_JOINED:
+      return launch_words_not_begun (launch->run, launch->path,
+                                     launch->state == LAUNCH_NOT_BROUGHT);
+    case LAUNCH_CUT_OFF:
+      return COMMAND_STORE;
+    case LAUNCH_GIVEN_UP:
+      return COMMAND_ERROR;
+    case LAUNCH_GOING:
+    case LAUNCH_SUSPENDING:
+      break;
+    case LAUNCH_NONE:
+    case LAUNCH_ENDED:
+    case LAUNCH_STATES:
+      g_assert_not_reached ();
+    }
   if (launch->refused && founder->far != NULL)
     return command_say ("no host gave a node: the run has not begun"), COMMAND_ERROR;
   if (launch->refused)
@@ -321,14 +346,28 @@ write_figures (const Launch *launch, gboolean show)
   launch_words_figures (launch->path, &seen, launch->wish->stats, show);
 }
 
+/* The checkpoint that the launcher brings has not come. */
+static gboolean
+lacked_checkpoint (const Launch *launch)
+{
+  return launch->state == LAUNCH_CUT_OFF || launch->state == LAUNCH_NOT_BROUGHT;
+}
+
+/* Interrupted before the run had begun. */
+static gboolean
+was_broken_off (const Launch *launch)
+{
+  return launch->state == LAUNCH_NOT_JOINED || launch->state == LAUNCH_NOT_BROUGHT;
+}
+
 /* The folder goes when there is nothing in it that the user was not told. Where nobody has joined,
  * the founder has said why, and the other nodes were gone for the same reason. */
 static void
 clean_up (Launch *launch, gboolean ended)
 {
   gboolean crashed = launch->n_crashed > 0 && launch_nodes_have_joined (launch);
-  gboolean trouble
-      = ended ? launch->code == COMMAND_JOB || crashed : launch->joined && !launch->cut_off;
+  gboolean trouble = ended ? launch->code == COMMAND_JOB || crashed
+                           : launch->joined && !lacked_checkpoint (launch);
   g_autoptr (GError) error = NULL;
 
   if (launch->unkept)
@@ -356,7 +395,8 @@ begin_trace (Launch *launch)
 int
 launch_run (FolderRun *run, const LaunchWish *wish)
 {
-  Launch launch = { .run = run, .wish = wish, .started_us = g_get_monotonic_time () };
+  Launch launch
+      = { .run = run, .wish = wish, .state = LAUNCH_GOING, .started_us = g_get_monotonic_time () };
   gboolean ended;
   int code = COMMAND_ERROR;
 
@@ -386,8 +426,8 @@ launch_run (FolderRun *run, const LaunchWish *wish)
       if (run->trace != NULL)
         timeline_file_end (run->trace);
       write_figures (&launch, ended && (wish->live || isatty (STDERR_FILENO)));
-      if ((code == COMMAND_SUSPENDED && !launch.broken_off)
-          || (!ended && launch.joined && !launch.cut_off))
+      if ((code == COMMAND_SUSPENDED && !was_broken_off (&launch))
+          || (!ended && launch.joined && !lacked_checkpoint (&launch)))
         launch_words_next (run, code);
       clean_up (&launch, ended);
     }

@@ -20,9 +20,9 @@ DriverNews
 driver_wait_master (Driver *driver, int *code)
 {
   g_mutex_lock (&driver->mutex);
-  while (!driver->master && !driver->ended)
+  while (!driver->master && !driver_has_ended (driver))
     g_cond_wait (&driver->cond, &driver->mutex);
-  gboolean ended = driver->ended;
+  gboolean ended = driver_has_ended (driver);
   driver->mains = driver->masterships;
   *code = driver->end_code;
   g_mutex_unlock (&driver->mutex);
@@ -100,7 +100,7 @@ driver_root (Driver *driver, guint32 root, guint32 job, GBytes *args, GBytes **v
   g_clear_pointer (&driver->result, g_bytes_unref);
   driver->in_root = TRUE;
   driver_post (driver, on_root, request);
-  while (main_counts (driver) && !driver->ended && driver->result == NULL)
+  while (main_counts (driver) && !driver_has_ended (driver) && driver->result == NULL)
     g_cond_wait (&driver->cond, &driver->mutex);
   if (driver->result != NULL && main_counts (driver))
     {
@@ -108,7 +108,7 @@ driver_root (Driver *driver, guint32 root, guint32 job, GBytes *args, GBytes **v
       news = DRIVER_RESULT;
     }
   else
-    news = driver->ended ? DRIVER_ENDED : DRIVER_DEPOSED;
+    news = driver_has_ended (driver) ? DRIVER_ENDED : DRIVER_DEPOSED;
   driver->in_root = news == DRIVER_ENDED;
   *code = driver->end_code;
   g_mutex_unlock (&driver->mutex);
@@ -158,11 +158,11 @@ driver_finish (Driver *driver, int main_code, GBytes *answer, GBytes *said, gboo
   request->keep = keep;
   g_mutex_lock (&driver->mutex);
   driver_post (driver, on_finish, request);
-  while (main_counts (driver) && !driver->ended)
+  while (main_counts (driver) && !driver_has_ended (driver))
     g_cond_wait (&driver->cond, &driver->mutex);
-  DriverNews news = !driver->ended     ? DRIVER_DEPOSED
-                    : driver->finished ? DRIVER_FINISHED
-                                       : DRIVER_ENDED;
+  DriverNews news = !driver_has_ended (driver)      ? DRIVER_DEPOSED
+                    : driver->part == PART_FINISHED ? DRIVER_FINISHED
+                                                    : DRIVER_ENDED;
   *code = driver->end_code;
   g_mutex_unlock (&driver->mutex);
   return news;
@@ -250,7 +250,7 @@ gboolean
 driver_is_stopping (Driver *driver, int *code)
 {
   g_mutex_lock (&driver->mutex);
-  gboolean ended = driver->ended;
+  gboolean ended = driver_has_ended (driver);
   *code = driver->end_code;
   g_mutex_unlock (&driver->mutex);
   return ended;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of the driver share: driver.c (the loop), driver-effects.c, mesh.c (links),
- * keeper.c (the scribe), report.c (figures for people). */
+/* What the files of the driver share: driver.c (the loop), driver-effects.c, driver-end.c,
+ * mesh.c (links), keeper.c (the scribe), report.c (figures for people). */
 #pragma once
 
 #include "driver.h"
 
 #include "drive.h"
+#include "driver-part.h"
 
 #include "link/admission.h"
 #include "link/listener.h"
@@ -30,8 +31,7 @@ typedef struct
 
 typedef struct
 {
-  gboolean left;   /* the run goes on without this process … */
-  guint64 lost_us; /* … and this work */
+  guint64 lost_us; /* PART_LEFT: the run goes on without this work, too */
   const char *why; /* FOLDER_PARTED_…, also while it has not left yet; NULL: it takes part */
 } DriverParting;
 
@@ -69,7 +69,7 @@ struct Driver
   gboolean missed; /* a member left, and the figures do not say so yet */
   guint periods;   /* STATS_PERIOD_MS: so many have passed */
   GArray *names;   /* of NodeId: all that this process has had in the run */
-  gboolean joined, warned;
+  gboolean warned;
   gint64 departed_us; /* a member left; 0: none since memory was given back */
   DriverParting parting;
   gboolean end_is_taken; /* by somebody who asked for it */
@@ -104,8 +104,8 @@ struct Driver
   GHashTable *constants; /* name -> GBytes */
   guint masterships;     /* how often this process became master … */
   guint mains;           /* … when main began last */
-  gboolean master, ended;
-  gboolean finished; /* it ended by what main returned */
+  gboolean master;
+  DriverPart part;   /* moved by the driving thread, which alone reads it without the mutex */
   gboolean in_root;  /* main waits in satin_root, or was told there to return */
   guint bidding;     /* threads that make a bid */
   guint restoring;   /* batches of rows from the scribe that were not stepped yet */
@@ -136,8 +136,18 @@ void driver_fail (Driver *driver, int code, const char *sentence);
 /* The end and its answer are here and nowhere else: the launcher is gone, and somebody may ask for
  * them. */
 gboolean driver_bequeaths (Driver *driver);
+/* TRUE: the run has ended, or this process has left it. */
+static inline gboolean
+driver_has_ended (const Driver *driver)
+{
+  return driver_part_is_over (driver->part);
+}
 /* `sentence` (nullable): why it ended so. */
-void driver_set_ended (Driver *driver, int code, gboolean finished, const char *sentence);
+void driver_set_ended (Driver *driver, DriverPartEvent event, int code, const char *sentence);
+/* NODE_EFFECT_END. */
+void driver_end (Driver *driver, int code, gboolean finished, const char *sentence);
+/* NODE_EFFECT_LEAVE. */
+void driver_depart (Driver *driver, const NodeEffect *effect);
 /* Tells the Node what the engine did. */
 void driver_tell_work (Driver *driver);
 /* A member's address is in the run's folder again if somebody has removed it. */

@@ -43,16 +43,15 @@ driver_say (Driver *driver, const char *format, ...)
 }
 
 void
-driver_set_ended (Driver *driver, int code, gboolean finished, const char *sentence)
+driver_set_ended (Driver *driver, DriverPartEvent event, int code, const char *sentence)
 {
   g_mutex_lock (&driver->mutex);
-  if (!driver->ended)
+  if (!driver_has_ended (driver))
     {
-      driver->ended = TRUE;
-      driver->finished = finished;
       driver->end_code = code;
       driver->reason = g_strdup (sentence);
     }
+  driver->part = driver_part_after (driver->part, event);
   g_cond_broadcast (&driver->cond);
   g_mutex_unlock (&driver->mutex);
 }
@@ -62,7 +61,7 @@ driver_fail (Driver *driver, int code, const char *sentence)
 {
   if (driver->config.embedded)
     {
-      driver_set_ended (driver, code, FALSE, sentence);
+      driver_set_ended (driver, PART_ON_STOP, code, sentence);
       return;
     }
   if (driver->config.folder != NULL)
@@ -230,8 +229,6 @@ hear_engine (Driver *driver, EngineEvent *said)
       event.kind = NODE_EVENT_SERVED;
       event.number = said->scan;
       break;
-    default:
-      return;
     }
   if (said->kind == ENGINE_HALTED)
     driver_tell_work (driver); /* what is at risk now is lost if this node leaves */
@@ -299,7 +296,7 @@ static void
 look_for_end (Driver *driver)
 {
   int code;
-  gboolean over = driver->joined && !driver->config.far && !driver->config.solo
+  gboolean over = driver->part == PART_MEMBER && !driver->config.far && !driver->config.solo
                   && (folder_has_ended (driver->config.folder, &code, NULL)
                       || (access (driver->config.folder, F_OK) != 0 && errno == ENOENT));
   driver->over = over ? driver->over + 1 : 0;
@@ -318,7 +315,8 @@ driver_end_if_deaf (Driver *driver)
     return;
   if (driver->config.embedded)
     {
-      driver_set_ended (driver, 6, FALSE, "somebody has closed descriptors that are not his own");
+      driver_set_ended (driver, PART_ON_STOP, 6,
+                        "somebody has closed descriptors that are not his own");
       drive_quit (driver->drive);
       return;
     }
@@ -350,7 +348,7 @@ on_stats (gpointer data)
   Driver *driver = data;
   driver_end_if_deaf (driver);
   report_timeline (driver, FALSE);
-  if (driver->ended || driver->config.folder == NULL)
+  if (driver_has_ended (driver) || driver->config.folder == NULL)
     return G_SOURCE_CONTINUE;
   look_for_end (driver);
   driver_show_address (driver);
@@ -535,7 +533,7 @@ gboolean
 driver_free (Driver *driver)
 {
   driver_crash_report (driver);
-  if (!driver->finished)
+  if (driver->part != PART_FINISHED)
     engine_halt (driver->engine, FALSE);
   engine_free (driver->engine);
   if (drive_is_deaf (driver->drive))

@@ -458,7 +458,7 @@ keeper_close (Driver *driver)
   if (driver->scribe != NULL)
     scribe_stats (driver->scribe, &driver->written);
   g_clear_pointer (&driver->scribe, scribe_free);
-  if (driver->parting.left
+  if (driver->part == PART_LEFT
       && driver->retiring != NULL) /* what it had saved is not lost with this node */
     g_thread_join (g_steal_pointer (&driver->retiring));
   wait_for_bids (driver);

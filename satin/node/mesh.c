@@ -383,12 +383,12 @@ static gboolean
 try_to_join (gpointer data)
 {
   Driver *driver = data;
-  if (driver->joined || driver->ended)
+  if (driver->part != PART_JOINING)
     return G_SOURCE_REMOVE;
   int code;
   if (folder_has_ended (driver->config.folder, &code, NULL))
     {
-      driver_set_ended (driver, code, FALSE, NULL); /* it was over before this node came */
+      driver_set_ended (driver, PART_ON_STOP, code, NULL); /* it was over before this node came */
       return G_SOURCE_REMOVE;
     }
   if (driver->join_tries++ >= JOIN_TRIES_MAX)

@@ -119,7 +119,8 @@ file_of (Driver *driver, const char *words)
 {
   g_auto (GStrv) word = g_strsplit (words, " ", 3);
   guint64 offset = 0;
-  if (!driver->ended || word[0] == NULL || !g_strv_contains (control_files_of_end, word[0])
+  if (!driver_has_ended (driver) || word[0] == NULL
+      || !g_strv_contains (control_files_of_end, word[0])
       || (word[1] != NULL
           && !g_ascii_string_to_unsigned (word[1], 10, 0, G_MAXINT64, &offset, NULL))
       || (word[1] != NULL && word[2] != NULL))

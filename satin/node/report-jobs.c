@@ -63,9 +63,9 @@ wanted_by (const EngineNow *now)
     case ENGINE_NOW_ABORT:
       return "an aborted child";
     case ENGINE_NOW_RUNS:
-    default:
       return NULL;
     }
+  g_assert_not_reached ();
 }
 
 /* The holder: a stack of this node, another node, or the coordinator that is asked. */

@@ -358,9 +358,9 @@ stats_text (Driver *driver, gboolean last)
   append_us (json, "lost_s", node.lost_us);
   append_us (json, "salvaged_s", node.salvaged_us);
   append_us (json, "restored_s", restored_us (driver, &node));
-  append_us (json, "at_risk_s", driver->parting.left ? 0 : own_risk_us (driver, RISK_ONE));
-  append_us (json, "at_risk_all_s", driver->parting.left ? 0 : own_risk_us (driver, RISK_ALL));
-  if (driver->parting.left)
+  append_us (json, "at_risk_s", driver->part == PART_LEFT ? 0 : own_risk_us (driver, RISK_ONE));
+  append_us (json, "at_risk_all_s", driver->part == PART_LEFT ? 0 : own_risk_us (driver, RISK_ALL));
+  if (driver->part == PART_LEFT)
     append_us (json, "left_lost_s", driver->parting.lost_us);
   if (driver->parting.why != NULL)
     g_string_append_printf (json, ",\"parted\":\"%s\"", driver->parting.why);
@@ -499,13 +499,13 @@ report_crash_report (Driver *driver, const EngineEvent *said)
   driver_step (driver,
                &(NodeEvent){ .kind = NODE_EVENT_CRASH_REPORT, .path = said->path, .text = text });
   mesh_flush (driver);
-  if (driver->ended)
+  if (driver_has_ended (driver))
     report_stats (driver, TRUE);
-  if (driver->ended && driver->config.solo && driver->config.folder != NULL)
+  if (driver_has_ended (driver) && driver->config.solo && driver->config.folder != NULL)
     folder_remove (driver->config.folder, NULL);
-  if (driver->ended)
+  if (driver_has_ended (driver))
     run_replay_forget (driver->config.replay);
-  engine_words_heard (driver->ended);
+  engine_words_heard (driver_has_ended (driver));
 }
 
 void

@@ -205,7 +205,8 @@ route_engine (Node *node, const NodeEvent *event)
     case NODE_EVENT_IMPROVED:
       constants_improved (node, event->number, event->bytes);
       break;
-    default:
+    case NODE_EVENT_JOIN ... NODE_EVENT_TIMER:
+    case NODE_EVENT_CONSTANT ... NODE_EVENT_CHECKPOINT:
       g_assert_not_reached ();
     }
 }
@@ -276,7 +277,7 @@ route (Node *node, const NodeEvent *event)
     case NODE_EVENT_CHECKPOINT:
       lease_set_place (node, event->text);
       break;
-    default:
+    case NODE_EVENT_IDLE ... NODE_EVENT_IMPROVED:
       route_engine (node, event);
       break;
     }

@@ -4,6 +4,8 @@
  * Links coordinator, storage and value. */
 #include "far.h"
 
+#include "coordinator/courier.h"
+
 #include "storage/places/arrival.h"
 
 #include <fcntl.h>
@@ -377,11 +379,30 @@ test_large_of_one_that_dies (void)
   g_assert_cmpuint (place_strangers (place), ==, 0);
 }
 
+/* The end of a sending is told once. Nothing is sent before the place was tried, or before the end
+ * of the last sending was told. */
+static void
+test_moves (void)
+{
+  static const CourierState wanted[COURIER_STATES][COURIER_EVENTS] = {
+    [COURIER_TRYING] = { COURIER_IDLE },
+    [COURIER_IDLE] = { COURIER_NONE, COURIER_BUSY },
+    [COURIER_BUSY] = { COURIER_NONE, COURIER_NONE, COURIER_SENT, COURIER_CHANGED, COURIER_FAILED },
+  };
+
+  for (CourierState from = 0; from < COURIER_STATES; from++)
+    for (CourierEvent event = 0; event < COURIER_EVENTS; event++)
+      g_assert_cmpint (courier_state_after (from, event), ==,
+                       from >= COURIER_SENT && event == COURIER_ON_TAKE ? COURIER_IDLE
+                                                                        : wanted[from][event]);
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   far_set_up ();
+  g_test_add_func ("/courier/moves", test_moves);
   g_test_add_func ("/courier/two", test_two);
   g_test_add_func ("/courier/removed", test_removed);
   g_test_add_func ("/courier/others-go-first", test_others_go_first);

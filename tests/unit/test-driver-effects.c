@@ -95,7 +95,7 @@ assert_ended (Fixture *f, int code, const char *sentence)
   g_assert_true (folder_has_ended (f->folder, &stands, &found));
   g_assert_cmpint (stands, ==, code);
   g_assert_cmpstr (found, ==, sentence);
-  g_assert_true (f->driver.ended);
+  g_assert_true (driver_has_ended (&f->driver));
   g_assert_cmpint (f->driver.end_code, ==, code);
 }
 
@@ -106,7 +106,7 @@ test_finished (Fixture *f, gconstpointer unused)
   put (f, "answer", "42");
   end (f, 0, TRUE, NULL);
   assert_ended (f, 0, NULL);
-  g_assert_true (f->driver.finished);
+  g_assert_cmpint (f->driver.part, ==, PART_FINISHED);
   g_assert_true (has (f, "answer"));
   end (f, 7, FALSE, "late"); /* it ends once */
   assert_ended (f, 0, NULL);
@@ -122,7 +122,7 @@ test_stopped (Fixture *f, gconstpointer unused)
   put (f, "answer", "42");
   end (f, NODE_END_CANCELLED, FALSE, NULL);
   assert_ended (f, NODE_END_CANCELLED, "the run was cancelled");
-  g_assert_false (f->driver.finished);
+  g_assert_cmpint (f->driver.part, !=, PART_FINISHED);
   g_assert_false (has (f, "answer"));
   g_assert_cmpint (answers, ==, before); /* nobody can have shown it */
 }
@@ -235,7 +235,7 @@ test_left (Fixture *f, gconstpointer unused)
   put (f, address, "127.0.0.1:1\n");
   driver_carry_out (&f->driver, &effect);
   g_assert_false (has (f, address));
-  g_assert_true (f->driver.parting.left && f->driver.ended);
+  g_assert_cmpint (f->driver.part, ==, PART_LEFT);
   g_assert_cmpint (f->driver.end_code, ==, 0);
   g_assert_cmpuint (f->driver.parting.lost_us, ==, 7000000);
   g_assert_false (folder_has_ended (f->folder, &(int){ 0 }, NULL));
@@ -254,7 +254,7 @@ test_words (Fixture *f, gconstpointer unused)
   g_assert_true (has (f, trouble));
   driver_carry_out (&f->driver, &note);
   g_assert_cmpstr (f->driver.outside, ==, "refused");
-  f->driver.joined = TRUE;
+  f->driver.part = PART_MEMBER;
   note.text = (char *)"later";
   driver_carry_out (&f->driver, &note);
   g_assert_cmpstr (f->driver.outside, ==, "refused");

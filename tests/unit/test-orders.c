@@ -119,7 +119,7 @@ only_files_of_the_end_are_told (void)
   put ("credential", "secret", 6);
   for (gboolean ended = FALSE; ended <= TRUE; ended++)
     {
-      driver->ended = ended;
+      driver->part = ended ? PART_STOPPED : PART_MEMBER;
       for (guint i = 0; control_files_of_end[i] != NULL; i++)
         {
           g_autofree char *request = g_strconcat (CONTROL_FILE, control_files_of_end[i], NULL);
@@ -161,7 +161,7 @@ files_come_in_pieces (void)
     all[i] = (char)(i * 7 + i / 251);
   put ("answer", all, size);
   driver->config.folder = folder;
-  driver->ended = TRUE;
+  driver->part = PART_STOPPED;
   for (guint i = 0; i < G_N_ELEMENTS (offsets); i++)
     {
       g_autofree char *request

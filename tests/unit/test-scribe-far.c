@@ -4,6 +4,8 @@
  * one sentence. Links coordinator, storage and value. */
 #include "far.h"
 
+#include "coordinator/scribe-private.h"
+
 #define SPAN_MAX 60 /* requests of one publication */
 
 static const ShelfFault faults[] = { SHELF_REFUSES, SHELF_LOSES, SHELF_TEARS, SHELF_SILENT };
@@ -261,11 +263,28 @@ test_fails_at_the_end (void)
       }
 }
 
+/* A second call of scribe_finish is answered with the first; only what begins after a call can
+ * answer it. */
+static void
+test_finish_moves (void)
+{
+  static const ScribeFinish wanted[SCRIBE_FINISH_STATES][SCRIBE_FINISH_EVENTS] = {
+    { SCRIBE_FINISH_OWED, SCRIBE_FINISH_NONE, SCRIBE_FINISH_NONE },
+    { SCRIBE_FINISH_OWED, SCRIBE_FINISH_SENDING, SCRIBE_FINISH_NONE },
+    { SCRIBE_FINISH_SENDING, SCRIBE_FINISH_SENDING, SCRIBE_FINISH_NONE },
+  };
+
+  for (ScribeFinish from = 0; from < SCRIBE_FINISH_STATES; from++)
+    for (ScribeFinishEvent event = 0; event < SCRIBE_FINISH_EVENTS; event++)
+      g_assert_cmpint (scribe_finish_after (from, event), ==, wanted[from][event]);
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   far_set_up ();
+  g_test_add_func ("/scribe-far/finish-moves", test_finish_moves);
   g_test_add_func ("/scribe-far/goes-on", test_goes_on);
   g_test_add_func ("/scribe-far/deltas", test_deltas);
   g_test_add_func ("/scribe-far/failures-in-the-middle", test_failures_in_the_middle);

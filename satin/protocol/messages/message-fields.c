@@ -170,7 +170,7 @@ holds (const Message *m, const MessageField *field, const void *base)
 {
   const void *at = (const char *)base + field->offset;
 
-  switch ((int)field->shape)
+  switch (field->shape)
     {
     case SHAPE_WORD:
       return *(const guint64 *)at <= G_MAXUINT32;
@@ -184,9 +184,22 @@ holds (const Message *m, const MessageField *field, const void *base)
       return is_name (*(const char *const *)at);
     case SHAPE_PATH:
       return *(const char *const *)at != NULL && path_is_canonical (*(const char *const *)at);
-    default:
-      return field->shape < SHAPE_NUMBERS || list_holds (m, message_list (field->shape), at);
+    case SHAPE_FLAG:
+    case SHAPE_U32:
+    case SHAPE_U64:
+    case SHAPE_DIGEST:
+    case SHAPE_ID:
+    case SHAPE_TERM:
+    case SHAPE_TEXT:
+    case SHAPE_VALUE:
+    case SHAPE_ATTACHED:
+      return TRUE;
+    case SHAPE_NUMBERS ... SHAPE_SPEAKS:
+      return list_holds (m, message_list (field->shape), at);
+    case SHAPES:
+      break;
     }
+  g_assert_not_reached ();
 }
 
 /* What a sender's message speaks of stands in its shares, not yet in a list. */
@@ -314,7 +327,7 @@ message_write_field (MessageWriter *to, const Message *m, const MessageField *fi
   const void *at = (const char *)base + field->offset;
   Packer *packer = &to->packer;
 
-  switch ((int)field->shape)
+  switch (field->shape)
     {
     case SHAPE_FLAG:
       pack_bool (packer, *(const gboolean *)at);
@@ -351,9 +364,11 @@ message_write_field (MessageWriter *to, const Message *m, const MessageField *fi
     case SHAPE_ATTACHED:
       attach (to, *(GBytes *const *)at);
       break;
-    default:
+    case SHAPE_NUMBERS ... SHAPE_SPEAKS:
       write_list (to, m, field->shape, at);
       break;
+    case SHAPES:
+      g_assert_not_reached ();
     }
 }
 
@@ -468,7 +483,7 @@ message_read_field (MessageReader *from, Message *m, const MessageField *field, 
   void *at = (char *)base + field->offset;
   Unpacker *unpacker = &from->unpacker;
 
-  switch ((int)field->shape)
+  switch (field->shape)
     {
     case SHAPE_FLAG:
       *(gboolean *)at = unpack_bool (unpacker);
@@ -508,8 +523,10 @@ message_read_field (MessageReader *from, Message *m, const MessageField *field, 
       (void)message_take_attachment (from);
       *(GBytes **)at = g_steal_pointer (&from->last);
       break;
-    default:
+    case SHAPE_NUMBERS ... SHAPE_SPEAKS:
       read_list (from, m, field->shape, at);
       break;
+    case SHAPES:
+      g_assert_not_reached ();
     }
 }
