@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `satin add`: starts more nodes for a run that goes on. Nodes of this host are left to themselves
- * once they have joined; with nodes of other hosts this process stays, since what they write goes
- * through it. Main loop, one thread. Tests: add.sh. */
+ * once they have joined. This process stays with nodes of other hosts, since what they write goes
+ * through it, and with those of sites with `again = yes`, which it replaces (launch/replace.h).
+ * Main loop, one thread. Tests: add.sh, again.sh, preempt.sh. */
 #include "arguments.h"
 #include "ask.h"
 #include "command.h"
 
+#include "launch/launch-folder.h"
 #include "launch/launch-words.h"
+#include "launch/replace.h"
 #include "launch/spread.h"
+#include "launch/start.h"
 
 #include "text/json.h"
 
@@ -29,13 +33,26 @@ typedef struct
   GPtrArray *sites; /* (nullable) of Site, as they were read */
 } Wish;
 
+/* A place at which a node is wanted. AWAITS -> LEFT_OUT (its node ended and had not joined) ->
+ * JOINED (it, or one in its place, has), or AWAITS -> JOINED. */
+typedef enum
+{
+  AWAITS,
+  LEFT_OUT,
+  JOINED
+} Outcome;
+
 typedef struct
 {
   AskRun *ask;
   GMainLoop *loop;
-  GArray *nodes; /* of Started */
-  GArray *told;  /* of gboolean: the node's name was shown */
-  guint n_failed;
+  GArray *places;    /* of Spot: one for each node that is wanted */
+  Replace *replace;  /* (nullable) the places whose nodes are started anew */
+  GArray *nodes;     /* of Started */
+  GArray *told;      /* of gboolean: the node's name was shown */
+  Outcome *outcomes; /* of the places */
+  char *said;        /* (nullable) why a node could not be started last */
+  gboolean bereft;   /* no member of the run is left that a node could join */
   gint64 started_us;
 } Add;
 
@@ -80,15 +97,67 @@ tell_joined (const Add *add)
                node->site != NULL ? " at site '" : "", node->site != NULL ? node->site : "",
                node->site != NULL ? "'" : "");
       *told = TRUE;
+      add->outcomes[node->place] = JOINED;
     }
 }
 
-/* Of this host it is enough that a node has joined; one of another host must be served to its end.
- */
+/* Of this host it is enough that a node has joined, where nobody wants another one in its place;
+ * one of another host must be served to its end. */
 static gboolean
 is_done (const Add *add, const Started *node)
 {
-  return node->gone || (node->far == NULL && has_joined (add, node));
+  return node->gone
+         || (node->far == NULL && !replace_wants (add->replace, node->place)
+             && has_joined (add, node));
+}
+
+/* No node is left here, and no member elsewhere: the run goes on no more. Of a node that has not
+ * joined and may found the run anew there is only a log. */
+static gboolean
+run_is_gone (const Add *add)
+{
+  for (guint i = 0; i < add->nodes->len; i++)
+    if (!g_array_index (add->nodes, Started, i).gone)
+      return FALSE;
+  return !launch_folder_lives (add->ask->path, FOLDER_NODE_ADDRESS)
+         && !launch_folder_lives (add->ask->path, FOLDER_NODE_LOG);
+}
+
+/* While the run goes on, starts nodes in place of others. TRUE: some place waits for one. */
+static gboolean
+look_to_places (Add *add)
+{
+  int code;
+
+  if (add->replace == NULL || add->bereft || folder_has_ended (add->ask->path, &code, NULL))
+    return FALSE;
+  if (!replace_waits (add->replace) || !run_is_gone (add))
+    add->bereft = !replace_look (add->replace);
+  else
+    {
+      command_say ("no member of the run is left");
+      add->bereft = TRUE;
+    }
+  return !add->bereft && replace_waits (add->replace);
+}
+
+/* A node of another host is told who the members are, and what can no longer join is ended. TRUE:
+ * this process stays for the node. */
+static gboolean
+serve (const Add *add, const Started *node, const char *peers)
+{
+  int code;
+
+  if (node->gone)
+    return FALSE;
+  if (node->far != NULL)
+    far_tell (node->far, peers);
+  if (add->bereft && (node->far == NULL || !far_quit (node->far)))
+    start_kill (node->pid);
+  else if (node->far != NULL && !has_joined (add, node)
+           && folder_has_ended (add->ask->path, &code, NULL))
+    (void)far_quit (node->far);
+  return !is_done (add, node);
 }
 
 static gboolean
@@ -96,25 +165,43 @@ on_tick (gpointer data)
 {
   Add *add = data;
   g_autofree char *peers = spread_peers (add->ask->path);
-  gboolean late_alone = g_get_monotonic_time () - add->started_us > JOIN_LIMIT_US, busy = FALSE;
-  int code;
+  gboolean late_alone = g_get_monotonic_time () - add->started_us > JOIN_LIMIT_US;
+  gboolean busy = look_to_places (add);
 
   for (guint i = 0; i < add->nodes->len; i++)
     {
-      Started *node = &g_array_index (add->nodes, Started, i);
+      const Started *node = &g_array_index (add->nodes, Started, i);
 
-      if (node->far != NULL && !node->gone)
-        far_tell (node->far, peers);
-      if (node->far != NULL && !node->gone && !has_joined (add, node)
-          && folder_has_ended (add->ask->path, &code, NULL))
-        (void)far_quit (node->far);
-      busy = busy || !is_done (add, node);
-      late_alone = late_alone && !has_joined (add, node);
+      busy = serve (add, node, peers) || busy;
+      /* A node of another host may wait in a queue for longer. */
+      late_alone = late_alone && node->far == NULL && !has_joined (add, node);
     }
   tell_joined (add);
-  if (!busy || late_alone)
+  if (!busy || (late_alone && add->replace == NULL))
     g_main_loop_quit (add->loop);
   return G_SOURCE_CONTINUE;
+}
+
+/* A node has ended while the run goes on. */
+static void
+see_off (Add *add, const Started *node)
+{
+  AgainEnd end = replace_end (add->ask->path, node);
+  Outcome *outcome = &add->outcomes[node->place];
+
+  if (end != AGAIN_NEVER && end != AGAIN_REFUSED)
+    *outcome = JOINED;
+  else
+    {
+      g_autofree char *name = node->far != NULL
+                                  ? far_name (node->far)
+                                  : g_strdup_printf ("node %" G_PID_FORMAT, node->pid);
+      launch_words_left_out (add->ask->path, node->pid, node->status, name);
+      if (*outcome == AWAITS)
+        *outcome = LEFT_OUT;
+    }
+  if (!add->bereft)
+    replace_plan (add->replace, node->place, end);
 }
 
 static void
@@ -126,46 +213,83 @@ on_gone (GPid pid, int status, gpointer data)
   for (guint i = 0; i < add->nodes->len; i++)
     {
       Started *node = &g_array_index (add->nodes, Started, i);
-      g_autofree char *name = NULL;
 
-      if (node->pid != pid)
+      if (node->gone || node->pid != pid)
         continue;
       node->gone = TRUE;
       node->status = status;
       if (node->far != NULL)
         far_drain (node->far);
-      if (has_joined (add, node) || folder_has_ended (add->ask->path, &code, NULL))
-        continue;
-      add->n_failed++;
-      name
-          = node->far != NULL ? far_name (node->far) : g_strdup_printf ("node %" G_PID_FORMAT, pid);
-      launch_words_left_out (add->ask->path, pid, status, name);
+      if (!folder_has_ended (add->ask->path, &code, NULL))
+        see_off (add, node);
     }
 }
 
-static int
-start_all (Add *add, const Wish *wish)
+/* FALSE: it cannot be started, which was said. */
+static gboolean
+start_at (Add *add, guint place)
 {
-  g_autoptr (GArray) places = spread_places (&add->ask->run, wish->sites, wish->workers);
+  const gboolean untold = FALSE;
   g_autoptr (GError) error = NULL;
-  guint n = wish->sites != NULL && wish->nodes > 0 ? (guint)wish->nodes : places->len;
+  Started node;
 
-  for (guint i = 0; i < n; i++)
+  replace_started (add->replace, place);
+  if (!spread_start (&g_array_index (add->places, Spot, place), &add->ask->run, add->ask->path,
+                     FALSE, NULL, &node, &error))
     {
-      Spot place = g_array_index (places, Spot, i % places->len);
-      Started node;
-
-      place.number += (int)(i - i % places->len);
-      if (!spread_start (&place, &add->ask->run, add->ask->path, FALSE, NULL, &node, &error))
-        return command_say ("%s", error->message), COMMAND_ERROR;
-      g_array_append_val (add->nodes, node);
+      if (g_strcmp0 (error->message, add->said) != 0)
+        command_say ("%s", error->message);
+      g_free (add->said);
+      add->said = g_strdup (error->message);
+      return FALSE;
     }
-  for (guint i = 0; i < add->nodes->len; i++)
-    g_child_watch_add (g_array_index (add->nodes, Started, i).pid, on_gone, add);
+  node.place = place;
+  g_array_append_val (add->nodes, node);
+  g_array_append_val (add->told, untold);
+  g_child_watch_add (node.pid, on_gone, add);
+  return TRUE;
+}
+
+static void
+on_replace (guint place, gpointer data)
+{
+  Add *add = data;
+  int code;
+
+  if (!folder_has_ended (add->ask->path, &code, NULL) && !start_at (add, place))
+    replace_plan (add->replace, place, AGAIN_NEVER);
+}
+
+/* The places at which nodes are wanted. (transfer full; of Spot) */
+static GArray *
+wanted_places (const Add *add, const Wish *wish)
+{
+  GArray *places = spread_places (&add->ask->run, wish->sites, wish->workers);
+  guint n_named = places->len;
+  guint n = wish->sites != NULL && wish->nodes > 0 ? (guint)wish->nodes : n_named;
+
+  for (guint i = n_named; i < n; i++)
+    {
+      Spot place = g_array_index (places, Spot, i % n_named);
+
+      place.number += (int)(i - i % n_named);
+      g_array_append_val (places, place);
+    }
+  g_array_set_size (places, n);
+  return places;
+}
+
+/* COMMAND_DONE: all nodes are started. An exit code: one could not be, which was said. */
+static int
+start_all (Add *add)
+{
+  for (guint i = 0; i < add->places->len; i++)
+    if (!start_at (add, i))
+      return COMMAND_ERROR;
   return COMMAND_DONE;
 }
 
-/* All nodes are started, joined or gone. */
+/* All nodes are started, joined or gone; or the run is gone. */
 static int
 see_through (AskRun *ask, const Wish *wish)
 {
@@ -173,26 +297,30 @@ see_through (AskRun *ask, const Wish *wish)
   int code;
   guint tick;
 
-  add.nodes = g_array_new (FALSE, FALSE, sizeof (Started));
+  add.places = wanted_places (&add, wish);
+  add.outcomes = g_new0 (Outcome, add.places->len);
+  add.nodes = spread_nodes ();
   add.told = g_array_new (FALSE, TRUE, sizeof (gboolean));
+  add.replace = replace_new (ask->path, add.places, add.nodes, on_replace, &add);
   add.loop = g_main_loop_new (NULL, FALSE);
   signal (SIGPIPE, SIG_IGN);
-  code = start_all (&add, wish);
-  g_array_set_size (add.told, add.nodes->len);
+  code = start_all (&add);
   tick = g_timeout_add (TICK_MS, on_tick, &add);
   if (add.nodes->len > 0)
     g_main_loop_run (add.loop);
   g_source_remove (tick);
-  for (guint i = 0; i < add.nodes->len; i++)
-    {
-      const Started *node = &g_array_index (add.nodes, Started, i);
-      if (node->far != NULL)
-        far_free (node->far);
-    }
+  if (add.bereft)
+    code = COMMAND_ERROR;
+  for (guint i = 0; i < add.places->len; i++)
+    code = add.outcomes[i] == LEFT_OUT ? COMMAND_ERROR : code;
+  replace_free (add.replace);
   g_array_unref (add.nodes);
+  g_array_unref (add.places);
   g_array_unref (add.told);
   g_main_loop_unref (add.loop);
-  return code != COMMAND_DONE ? code : add.n_failed > 0 ? COMMAND_ERROR : COMMAND_DONE;
+  g_free (add.outcomes);
+  g_free (add.said);
+  return code;
 }
 
 /* What is said of the run must be so of nodes that are added. */

@@ -28,6 +28,7 @@ typedef struct
 
 struct Again
 {
+  gint64 deserted_us; /* since when no member lives; 0: one does */
   guint n_places;
   Place places[];
 };
@@ -158,4 +159,23 @@ again_put_off (Again *again, gint64 now_us)
         again->places[i].phase = PAUSES;
         again->places[i].due_us = now_us + AGAIN_PAUSE_US;
       }
+}
+
+gboolean
+again_waits (const Again *again)
+{
+  for (guint i = 0; i < again->n_places; i++)
+    if (again->places[i].phase != RESTS)
+      return TRUE;
+  return FALSE;
+}
+
+gboolean
+again_deserted (Again *again, gboolean members_live, gint64 now_us)
+{
+  if (members_live)
+    again->deserted_us = 0;
+  else if (again->deserted_us == 0)
+    again->deserted_us = now_us;
+  return again->deserted_us != 0 && now_us - again->deserted_us > AGAIN_DESERTED_US;
 }

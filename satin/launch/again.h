@@ -11,6 +11,8 @@
 #define AGAIN_PAUSE_US ((gint64)G_USEC_PER_SEC)
 #define AGAIN_PAUSE_MAX_US (10 * 60 * (gint64)G_USEC_PER_SEC)
 #define AGAIN_LASTS_US (60 * (gint64)G_USEC_PER_SEC)
+/* Longer than a node takes that finds nobody to join and founds the run anew. */
+#define AGAIN_DESERTED_US (60 * (gint64)G_USEC_PER_SEC)
 
 /* How a node ended before its run. */
 typedef enum
@@ -49,3 +51,8 @@ gboolean again_look (Again *again, gint64 now_us);
 int again_take (Again *again);
 /* It is not known whether the run goes on: they are due again after AGAIN_PAUSE_US. */
 void again_put_off (Again *again, gint64 now_us);
+/* TRUE: some place is without a node, and another one is due some time. */
+gboolean again_waits (const Again *again);
+/* Called now and then; `members_live`: some member of the run is alive. TRUE: none has been for
+ * AGAIN_DESERTED_US, so nobody can join the run any more. */
+gboolean again_deserted (Again *again, gboolean members_live, gint64 now_us);

@@ -8,12 +8,7 @@
 
 #include "command-words.h"
 
-#include "text/fields.h"
-
 #include <sys/wait.h>
-
-/* Longer than a node takes that finds nobody to join and founds the run anew. */
-#define DESERTED_LIMIT_US (60 * G_USEC_PER_SEC)
 
 gboolean
 launch_nodes_have_joined (Launch *launch)
@@ -27,32 +22,12 @@ launch_nodes_have_joined (Launch *launch)
 
 static void on_gone (GPid pid, int status, gpointer data);
 
-static gboolean
-wants_again (const Launch *launch, guint place)
-{
-  const Site *site = g_array_index (launch->places, Spot, place).site;
-
-  return site != NULL && site->again;
-}
-
-/* The node of a place has ended so, or could not be started: another one may be due some time. */
+/* The node of a place has ended so, or could not be started. */
 static void
 plan_next (Launch *launch, guint place, AgainEnd end)
 {
-  guint failures;
-  gint64 pause_us = wants_again (launch, place) && launch->state == LAUNCH_GOING
-                        ? again_gone (launch->again, place, end, g_get_monotonic_time (), &failures)
-                        : -1;
-
-  if (pause_us < 0)
-    return;
-  const char *site = g_array_index (launch->places, Spot, place).site->name;
-  int pause_s = (int)(pause_us / G_USEC_PER_SEC);
-  if (end != AGAIN_NEVER)
-    command_say ("another node starts at site '%s' in %d s", site, pause_s);
-  else if (failures == 1)
-    command_say ("site '%s' is tried again in %d s, then at longer intervals, up to %d minutes",
-                 site, pause_s, (int)(AGAIN_PAUSE_MAX_US / G_USEC_PER_SEC / 60));
+  if (launch->state == LAUNCH_GOING)
+    replace_plan (launch->replace, place, end);
 }
 
 /* Starts a node there. FALSE: it cannot be, and it was said. */
@@ -63,8 +38,7 @@ start_at (Launch *launch, guint place, gboolean founder)
   g_autoptr (GError) error = NULL;
   Started node;
 
-  if (launch->again != NULL)
-    again_started (launch->again, place);
+  replace_started (launch->replace, place);
   if (!spread_start (spot, launch->run, launch->path, founder, launch->copy, &node, &error))
     {
       if (g_strcmp0 (error->message, launch->said) != 0)
@@ -91,12 +65,20 @@ start_next (Launch *launch, gboolean founder)
   return start_at (launch, launch->next++, founder);
 }
 
+/* A node in place of another. */
+static void
+on_replace (guint place, gpointer data)
+{
+  Launch *launch = data;
+
+  if (launch->state == LAUNCH_GOING)
+    (void)start_at (launch, place, FALSE);
+}
+
 gboolean
 launch_nodes_begin (Launch *launch)
 {
-  for (guint i = 0; i < launch->places->len && launch->again == NULL; i++)
-    if (wants_again (launch, i))
-      launch->again = again_new (launch->places->len);
+  launch->replace = replace_new (launch->path, launch->places, launch->nodes, on_replace, launch);
   /* Where nobody is of this host the first one alone begins, and the others follow. */
   do
     if (!start_next (launch, launch->nodes->len == 0))
@@ -158,7 +140,7 @@ name_outside (const Launch *launch, const Started *node)
 {
   if (node->far != NULL)
     return far_name (node->far);
-  return launch->joined && wants_again (launch, node->place)
+  return launch->joined && replace_wants (launch->replace, node->place)
              ? g_strdup_printf ("a node of site '%s'", node->site)
              : NULL;
 }
@@ -199,21 +181,6 @@ count_gone (Launch *launch, const Started *node, AgainEnd end, gboolean founder)
     }
 }
 
-/* What became of it, from its status and its last figures. */
-static AgainEnd
-end_of (const Launch *launch, const Started *node)
-{
-  g_auto (GStrv) addresses = folder_addresses (launch->path, node->pid);
-  g_autofree char *file = folder_node_file (node->pid, FOLDER_NODE_STATS);
-  g_autoptr (GBytes) bytes = folder_bytes (launch->path, file, NULL);
-  g_autofree char *text
-      = bytes == NULL ? NULL : g_strndup (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes));
-  g_autoptr (GVariant) figures = fields_read (text);
-  const char *parted = figures != NULL ? fields_text (figures, "parted") : NULL;
-
-  return again_end (node->status, addresses != NULL, parted);
-}
-
 static void
 on_gone (GPid pid, int status, gpointer data)
 {
@@ -235,7 +202,7 @@ on_gone (GPid pid, int status, gpointer data)
       if (!over && !launch->refused)
         {
           Started gone = *node; /* another may be started */
-          AgainEnd end = end_of (launch, &gone);
+          AgainEnd end = replace_end (launch->path, &gone);
           if (!leave_out (launch, &gone, end, i == launch->founder))
             count_gone (launch, &gone, end, i == launch->founder);
           plan_next (launch, gone.place, end);
@@ -245,67 +212,9 @@ on_gone (GPid pid, int status, gpointer data)
   launch_nodes_quit_if_none (launch);
 }
 
-/* ---- nodes in place of others ---- */
-
-static void
-on_status (GObject *source G_GNUC_UNUSED, GAsyncResult *result, gpointer data)
-{
-  Launch *launch = data;
-  g_autofree char *reply = live_reply (result, NULL);
-  g_autoptr (GVariant) status = fields_read (reply);
-
-  launch->asking = FALSE;
-  if (launch->state != LAUNCH_GOING)
-    return;
-  if (status == NULL || fields_flag (status, "stopping"))
-    {
-      again_put_off (launch->again, g_get_monotonic_time ());
-      return;
-    }
-  for (int place; (place = again_take (launch->again)) >= 0;)
-    (void)start_at (launch, (guint)place, FALSE);
-}
-
-static void
-note_members (Launch *launch, gint64 now_us)
-{
-  for (guint i = 0; i < launch->nodes->len; i++)
-    {
-      const Started *node = &g_array_index (launch->nodes, Started, i);
-      g_auto (GStrv) addresses = node->gone ? NULL : folder_addresses (launch->path, node->pid);
-
-      if (addresses != NULL)
-        again_joined (launch->again, node->place, now_us);
-    }
-}
-
-/* Nodes that still wait for their turn have nobody whom they could join. */
-static gboolean
-is_deserted (Launch *launch, gint64 now_us)
-{
-  if (launch_folder_lives (launch->path, FOLDER_NODE_ADDRESS))
-    launch->deserted_us = 0;
-  else if (launch->deserted_us == 0)
-    launch->deserted_us = now_us;
-  return launch->deserted_us != 0 && now_us - launch->deserted_us > DESERTED_LIMIT_US;
-}
-
 void
 launch_nodes_renew (Launch *launch)
 {
-  gint64 now_us = g_get_monotonic_time ();
-
-  if (launch->again == NULL || !launch->joined || launch->state != LAUNCH_GOING)
-    return;
-  note_members (launch, now_us);
-  if (is_deserted (launch, now_us))
-    {
-      command_say ("no member of the run is left");
-      launch_give_up (launch, LAUNCH_ON_GIVE_UP);
-      return;
-    }
-  if (!again_look (launch->again, now_us) || launch->asking)
-    return;
-  launch->asking = TRUE;
-  live_ask (launch->path, "status", on_status, launch);
+  if (launch->joined && launch->state == LAUNCH_GOING && !replace_look (launch->replace))
+    launch_give_up (launch, LAUNCH_ON_GIVE_UP);
 }

@@ -3,10 +3,10 @@
  * them go. One thread. */
 #pragma once
 
-#include "again.h"
 #include "launch-state.h"
 #include "launch.h"
 #include "live.h"
+#include "replace.h"
 #include "spread.h"
 #include "trouble.h"
 
@@ -21,9 +21,7 @@ typedef struct
   guint next;
   GArray *nodes;      /* of Started */
   guint founder;      /* its place among them */
-  Again *again;       /* (nullable) the places whose nodes are started anew */
-  gboolean asking;    /* whether the run goes on */
-  gint64 deserted_us; /* since when no member lives; 0: one does */
+  Replace *replace;   /* (nullable) the places whose nodes are started anew */
   GBytes *copy;       /* (nullable) the program, for other hosts */
   guint n_live, n_crashed;
   char *said;       /* (nullable) why a node was not started last */

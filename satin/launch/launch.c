@@ -434,7 +434,7 @@ launch_run (FolderRun *run, const LaunchWish *wish)
   else
     folder_remove (launch.path, NULL);
   g_clear_pointer (&launch.copy, g_bytes_unref);
-  again_free (launch.again);
+  replace_free (launch.replace);
   g_array_unref (launch.places);
   g_array_unref (launch.nodes);
   g_free (launch.path);

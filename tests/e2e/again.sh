@@ -65,6 +65,61 @@ finished
 is "the answer over two sites" "$code:$answer" "0:$heavy_answer"
 is "… with two nodes started anew" "$(grep -c "^satin: another node starts at site 'there'" <<<"$words")" 2
 
+# Whoever adds nodes replaces them: the process of `satin add` stays as long as the run goes on.
+cat >"$work/more" <<END
+[site here]
+nodes = 1
+workers = 1
+again = yes
+[site there]
+hosts = a
+workers = 1
+again = yes
+command = $away sh -c
+END
+begin "$satin" run -n 1 -w 1 --name more --listen 127.0.0.1 -- "${heavy[@]}"
+ok "one node" wait_for $((20 * slow)) up more 1
+"$satin" add more --sites "$work/more" >"$work/more.answer" 2>"$work/more.words" &
+adder=$!
+ok "two are added" wait_for $((20 * slow)) counts more 1:1
+for site in here there; do
+  victim=$(one_of more $site)
+  kill -9 "${victim#* }"
+  ok "added: the killed one at '$site' is off the roster" wait_for $((20 * slow)) lacks more $site "$victim"
+  ok "… and another one comes" wait_for $((30 * slow)) counts more 1:1
+done
+leaver=$(one_of more here)
+try "$satin" leave more "${leaver% *}"
+ok "added: one leaves on request" wait_for $((20 * slow)) lacks more here "$leaver"
+victim=$(one_of more there)
+kill -TERM "${victim#* }"
+ok "added: the time of the other is over" wait_for $((20 * slow)) lacks more there "$victim"
+ok "… another one comes; the one that left does not" wait_for $((30 * slow)) counts more 0:1
+finished
+is "the answer with added nodes" "$code:$answer" "0:$heavy_answer"
+is "… the launcher has started none" "$(grep -c 'another node starts' <<<"$words")" 0
+wait "$adder"
+is "… who added them has started three, and ends with the run" \
+  "$?:$(sed 's/ in [0-9]* s$//' "$work/more.words" | sort | uniq -c | tr -s ' ')" \
+  "0: 1 satin: another node starts at site 'here'
+ 2 satin: another node starts at site 'there'"
+is "… and has named all five" "$(grep -o "'here'$\|'there'$" "$work/more.answer" | sort | uniq -c | tr -s ' \n' ' ')" \
+  " 2 'here' 3 'there' "
+
+# Everybody is killed, those that were added, too: nobody begins the run anew, and nobody waits for that.
+begin "$satin" run -n 1 -w 1 --name nomore -- "${heavy[@]}"
+ok "one node again" wait_for $((20 * slow)) up nomore 1
+"$satin" add nomore --sites "$work/here" >/dev/null 2>"$work/more.words" &
+adder=$!
+ok "two are added to it" wait_for $((20 * slow)) counts nomore 2:0
+# shellcheck disable=SC2046
+kill -9 $(our_nodes)
+ended
+is "all are killed: the run is over" "$code" 1
+wait "$adder"
+is "… and who added them ends, too" "$?:$(grep -c '^satin: no member of the run is left$' "$work/more.words")" 1:1
+ok "… nobody is left" no_nodes
+
 # A host that is away for a while is tried less and less often; that is said once.
 cat >"$work/absent" <<END
 [site here]

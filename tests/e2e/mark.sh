@@ -112,4 +112,36 @@ for row in program argv folder mark; do
   try "$satin" resume "$file" -- "$naps" 8 20
   is "without $row: what is said is started" "$code:$answer" "0:256"
 done
+
+# A file that came by mail names a program that must not be started: no verb does, whatever its results are worth.
+cp "$naps" "$work/wanted"
+naps=$work/wanted XDG_CONFIG_HOME=$work/colleague suspended mailed "$work/mailed.db" 8 20
+is "a colleague suspends a run" "$code" 75
+rm "$work/wanted"
+printf '#!/bin/sh\n: >%q\n' "$work/ran" >"$work/wanted"
+chmod 755 "$work/wanted"
+mailed () # WORD…: FILE stands for the file, afresh for each verb
+{
+  local line=() word
+  cp "$work/mailed.db" "$file"
+  for word in "$@"; do line+=("${word/#FILE/$file}"); done
+  elsewhere timeout $((60 * slow)) "$satin" "${line[@]}"
+  ok "a mailed file: nothing is started by $*" eval '[ ! -e "$work/ran" ] && [ "$code" -lt 120 ]'
+}
+for verb in resume "resume --trust" "resume -n 2" inspect "inspect --verify" "inspect --tree" "inspect --why /0" \
+  "inspect --json" trust "status" "jobs" "metrics" "log" "wait" "add" "save" "suspend" "cancel" "leave" "submit"; do
+  read -ra verbs <<<"$verb"
+  mailed "${verbs[@]}" FILE
+done
+mailed replay FILE / --trust
+mailed replay FILE --verify 1
+mailed view FILE --html "$work/page.html"
+mailed merge --trust "$work/merged.db" FILE FILE
+elsewhere "$satin" resume "$work/merged.db"
+ok "… nor of what was merged of it" eval '[ ! -e "$work/ran" ] && [ "$code" -eq 3 ]'
+mailed trust FILE
+elsewhere "$satin" resume "$file"
+ok "… nor when its results are trusted" eval '[ ! -e "$work/ran" ] && [ "$code" -eq 3 ]'
+elsewhere "$satin" resume --trust "$file" -- "$work/wanted" 8 20
+ok "… only when people say it themselves" [ -e "$work/ran" ]
 finish

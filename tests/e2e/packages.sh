@@ -47,4 +47,5 @@ echo mine >"$work/root/usr/share/man/man1/other.1"
 remade uninstall DESTDIR="$work/root" prefix=/usr
 is "make uninstall" "$code" 0
 is "… leaves nothing of ours" "$(files "$work/root")" usr/share/man/man1/other.1
+is "… and no folder" "$(find "$work/root" -type d -name '*satin*')" ""
 finish

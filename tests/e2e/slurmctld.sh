@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # A real Slurm for tests: munged, slurmctld and two slurmd of the test on this host, in namespaces of their own, with room for
-# one job each. Sourced by bash in place of lib.sh, which it sources. Without Slurm, root or namespaces the test is skipped.
+# one job each. Sourced by bash in place of lib.sh, which it sources. slurm_config has more lines for slurm.conf. Without Slurm,
+# root or namespaces the test is skipped.
 if [ -z "${SATIN_TEST_SPACE-}" ]; then
   for need in munged:munge slurmctld:slurm-wlm slurmd:slurm-wlm srun:slurm-wlm; do
     PATH=$PATH:/usr/sbin command -v "${need%:*}" >/dev/null && continue
@@ -58,6 +59,7 @@ start_slurm ()
       echo "NodeName=n$i NodeHostname=$host NodeAddr=127.0.0.1 Port=$((7000 + i))"
     done
     echo "PartitionName=few Nodes=n[1-2] Default=YES MaxTime=INFINITE State=UP"
+    echo "${slurm_config-}"
   } >"$SLURM_CONF"
   slurmctld >/dev/null 2>&1 || return
   for i in 1 2; do

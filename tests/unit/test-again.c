@@ -152,6 +152,42 @@ nobody_starts_while_it_is_not_known_that_the_run_goes_on (void)
   again_free (again);
 }
 
+static void
+a_place_waits_from_the_end_of_its_node_to_the_next (void)
+{
+  Again *again = again_new (2);
+  guint failures;
+
+  again_started (again, 0);
+  again_started (again, 1);
+  g_assert_false (again_waits (again));
+  (void)again_gone (again, 0, AGAIN_LEFT, 0, &failures);
+  g_assert_false (again_waits (again));
+  (void)again_gone (again, 1, AGAIN_LOST, 0, &failures);
+  g_assert_true (again_waits (again));
+  g_assert_true (again_look (again, 2 * SECOND));
+  g_assert_true (again_waits (again));
+  g_assert_cmpint (again_take (again), ==, 1);
+  g_assert_false (again_waits (again));
+  again_free (again);
+}
+
+static void
+a_run_without_members_is_given_up_after_a_minute (void)
+{
+  Again *again = again_new (1);
+
+  g_assert_false (again_deserted (again, TRUE, 5 * SECOND));
+  g_assert_false (again_deserted (again, FALSE, 10 * SECOND));
+  g_assert_false (again_deserted (again, FALSE, 10 * SECOND + AGAIN_DESERTED_US));
+  /* A member is back in time: the minute begins anew. */
+  g_assert_false (again_deserted (again, TRUE, 10 * SECOND + AGAIN_DESERTED_US + 1));
+  g_assert_false (again_deserted (again, FALSE, 200 * SECOND));
+  g_assert_false (again_deserted (again, FALSE, 200 * SECOND + AGAIN_DESERTED_US));
+  g_assert_true (again_deserted (again, FALSE, 200 * SECOND + AGAIN_DESERTED_US + 1));
+  again_free (again);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -165,5 +201,9 @@ main (int argc, char **argv)
   g_test_add_func ("/again/who-left-stays-away", who_left_stays_away);
   g_test_add_func ("/again/nobody-starts-while-it-is-not-known-that-the-run-goes-on",
                    nobody_starts_while_it_is_not_known_that_the_run_goes_on);
+  g_test_add_func ("/again/a-place-waits-from-the-end-of-its-node-to-the-next",
+                   a_place_waits_from_the_end_of_its_node_to_the_next);
+  g_test_add_func ("/again/a-run-without-members-is-given-up-after-a-minute",
+                   a_run_without_members_is_given_up_after_a_minute);
   return g_test_run ();
 }
