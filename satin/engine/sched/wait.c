@@ -236,10 +236,11 @@ wait_is_over (const Wait *wait)
       return slot_is_finished (wait->slot);
     case WAIT_LEFT:
       return SLOT_STATE (slot_state (wait->slot)) != SLOT_ABORTED;
-    default:
-      return slot_find_result (wait->slot, wait->end) != NULL
-             || slot_find_result (wait->first, wait->slot) != NULL;
+    case WAIT_ANY:
+      break;
     }
+  return slot_find_result (wait->slot, wait->end) != NULL
+         || slot_find_result (wait->first, wait->slot) != NULL;
 }
 
 /* Is there something to do before the wait is over? */
