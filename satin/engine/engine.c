@@ -217,8 +217,7 @@ engine_known (Engine *engine, const char *path, const Digest *digest, const Node
 
   pthread_mutex_lock (&engine->known.lock);
   entered = known_insert (engine->known.trie, path, digest, holder, finished);
-  __atomic_store_n (&engine->known.n, known_count (engine->known.trie),
-                    __ATOMIC_RELEASE); /* adopt.c */
+  known_here_count (&engine->known);
   pthread_mutex_unlock (&engine->known.lock);
   if (!entered)
     return;
@@ -247,8 +246,7 @@ engine_forget (Engine *engine, const char *path, const NodeId *holder)
 {
   pthread_mutex_lock (&engine->known.lock);
   known_forget (engine->known.trie, path, holder);
-  __atomic_store_n (&engine->known.n, known_count (engine->known.trie),
-                    __ATOMIC_RELEASE); /* adopt.c */
+  known_here_count (&engine->known);
   pthread_mutex_unlock (&engine->known.lock);
 }
 
@@ -329,7 +327,7 @@ engine_is_roused (Engine *engine)
 gboolean
 engine_is_hungry (Engine *engine)
 {
-  return __atomic_load_n (&engine->seats.free, __ATOMIC_RELAXED) > 0; /* a hint */
+  return length_hint (&engine->seats.free) > 0;
 }
 
 gboolean
@@ -347,7 +345,7 @@ relaxed (const guint64 *number)
 void
 engine_stats (Engine *engine, EngineStats *stats)
 {
-  guint n = __atomic_load_n (&engine->n_stacks, __ATOMIC_ACQUIRE); /* pairs with worker_new */
+  guint n = engine_n_stacks (engine);
 
   memset (stats, 0, sizeof *stats);
   for (guint i = 0; i < n; i++)
@@ -373,7 +371,7 @@ engine_stats (Engine *engine, EngineStats *stats)
 GArray *
 engine_progress (Engine *engine)
 {
-  guint n = __atomic_load_n (&engine->n_stacks, __ATOMIC_ACQUIRE); /* pairs with worker_new */
+  guint n = engine_n_stacks (engine);
   GArray *all = g_array_new (FALSE, TRUE, sizeof (EngineProgress));
 
   for (guint i = 0; i < n; i++)
@@ -402,7 +400,7 @@ engine_progress (Engine *engine)
 double
 engine_share (Engine *engine)
 {
-  guint n = __atomic_load_n (&engine->n_stacks, __ATOMIC_ACQUIRE); /* pairs with worker_new */
+  guint n = engine_n_stacks (engine);
   guint64 ppb = 0;
 
   for (guint i = 0; i < n; i++)

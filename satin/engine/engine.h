@@ -234,3 +234,101 @@ clock_us (void)
 {
   return (guint64)g_get_monotonic_time ();
 }
+
+/* Atomic copies of lengths, counts and wishes, as the head of this file says. */
+static inline guint
+length_hint (const guint *n)
+{
+  return __atomic_load_n (n, __ATOMIC_RELAXED);
+}
+
+static inline void
+length_put (guint *n, guint length)
+{
+  __atomic_store_n (n, length, __ATOMIC_RELAXED);
+}
+
+/* Returns what it was. */
+static inline guint64
+figure_add (guint64 *figure, guint64 by)
+{
+  return __atomic_fetch_add (figure, by, __ATOMIC_RELAXED);
+}
+
+/* So many stacks are whole for readers without the lock. */
+static inline guint
+engine_n_stacks (const Engine *engine)
+{
+  return __atomic_load_n (&engine->n_stacks, __ATOMIC_ACQUIRE); /* pairs with worker_new */
+}
+
+/* engine->lock is held, and the new one stands in its place. */
+static inline void
+engine_count_stack (Engine *engine)
+{
+  __atomic_store_n (&engine->n_stacks, engine->n_stacks + 1, __ATOMIC_RELEASE); /* the above */
+}
+
+/* back.lock is held, and a slot's state says that it came back. The owner that waits is looked for
+ * after this, while it looks here after stack_await: one of them sees the other. */
+static inline void
+back_count (BackList *back)
+{
+  __atomic_store_n (&back->n, back->list->len, __ATOMIC_SEQ_CST); /* pairs with back_is_empty */
+}
+
+static inline gboolean
+back_is_empty (const BackList *back)
+{
+  return __atomic_load_n (&back->n, __ATOMIC_SEQ_CST) == 0; /* pairs with back_count */
+}
+
+/* known.lock is held. */
+static inline void
+known_here_count (KnownHere *known)
+{
+  __atomic_store_n (&known->n, known_count (known->trie), __ATOMIC_RELEASE); /* the one below */
+}
+
+static inline gboolean
+known_here_is_empty (const KnownHere *known)
+{
+  return __atomic_load_n (&known->n, __ATOMIC_ACQUIRE) == 0; /* pairs with known_here_count */
+}
+
+/* Nobody wants its result. Its stacks are asked to look after this. */
+static inline void
+held_abort (Held *held)
+{
+  __atomic_store_n (&held->aborted, TRUE, __ATOMIC_SEQ_CST); /* pairs with held_is_aborted */
+}
+
+static inline gboolean
+held_is_aborted (const Held *held)
+{
+  return __atomic_load_n (&held->aborted, __ATOMIC_SEQ_CST); /* pairs with held_abort */
+}
+
+/* The driver looks at public work after this, and what makes work public looks at `owed` after that
+ * (seat_poke, seat_begin_work): one of them sees the other. */
+static inline void
+request_make (WorkRequest *request, guint thieves)
+{
+  __atomic_store_n (&request->thieves, thieves, __ATOMIC_RELAXED); /* a wish */
+  __atomic_fetch_add (&request->number, 1, __ATOMIC_RELAXED);
+  __atomic_store_n (&request->owed, TRUE, __ATOMIC_SEQ_CST); /* pairs with request_is_owed */
+}
+
+static inline gboolean
+request_is_owed (const WorkRequest *request)
+{
+  return __atomic_load_n (&request->owed, __ATOMIC_SEQ_CST) != 0; /* pairs with request_make */
+}
+
+/* TRUE: it was owed; the caller tells the driver. */
+static inline gboolean
+request_take (WorkRequest *request)
+{
+  return __atomic_exchange_n (&request->owed, FALSE, __ATOMIC_SEQ_CST)
+         != 0; /* with the two above */
+}

@@ -159,6 +159,20 @@ slot_parent (const SatinSlot_ *slot)
   return __atomic_load_n (&slot->parent, __ATOMIC_RELAXED); /* published with split */
 }
 
+static inline void
+slot_set_parent (SatinSlot_ *slot, guint32 parent)
+{
+  /* Published with split; thieves mask the marks. */
+  __atomic_store_n (&slot->parent, parent, __ATOMIC_RELAXED);
+}
+
+/* Of a slot that stands still, also on another stack: its kind does not change. */
+static inline guint32
+slot_kind (const SatinSlot_ *slot)
+{
+  return SLOT_KIND (__atomic_load_n (&slot->state, __ATOMIC_RELAXED));
+}
+
 static inline void *
 slot_payload (SatinSlot_ *slot)
 {

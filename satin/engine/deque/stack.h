@@ -240,6 +240,27 @@ void stack_clear_look (Look *look);
 #define STACK_ALL ((SatinSlot_ *)UINTPTR_MAX)
 #define STACK_ANY STACK_ALL
 
+/* Owner: its thread may sleep now, waiting for this slot. What finishes the slot stores that first
+ * and looks here then, while the owner looks at the slot after this: one of them sees the other. */
+static inline void
+stack_await (Stack *stack, SatinSlot_ *slot)
+{
+  __atomic_store_n (&stack->shared.awaited, slot, __ATOMIC_SEQ_CST); /* pairs with stack_awaited */
+}
+
+static inline void
+stack_await_nothing (Stack *stack)
+{
+  /* A wake-up too many does no harm. */
+  __atomic_store_n (&stack->shared.awaited, NULL, __ATOMIC_RELAXED);
+}
+
+static inline SatinSlot_ *
+stack_awaited (const Stack *stack)
+{
+  return __atomic_load_n (&stack->shared.awaited, __ATOMIC_SEQ_CST); /* pairs with stack_await */
+}
+
 static inline gboolean
 stack_is_parked (const Stack *stack)
 {
@@ -259,6 +280,39 @@ stack_count_elsewhere (Stack *stack, SatinSlot_ *slot)
 {
   if (SLOT_STATE (slot_state (slot)) == SLOT_DONE && !(slot_parent (slot) & PARENT_HANDED))
     __atomic_store_n (&stack->shared.elsewhere, stack->shared.elsewhere + 1, __ATOMIC_RELAXED);
+}
+
+/* Owner, after stack_await: stack_ask stores the flags first and looks at `awaited` then. */
+static inline gboolean
+stack_is_asked (const Stack *stack)
+{
+  return __atomic_load_n (&stack->shared.flags, __ATOMIC_SEQ_CST) != 0; /* pairs with stack_ask */
+}
+
+/* Owner: the held job that all it does is for; for engine_progress. */
+static inline void
+stack_serve (Stack *stack, guint64 held)
+{
+  __atomic_store_n (&stack->shared.serving, held, __ATOMIC_RELAXED);
+}
+
+static inline guint64
+stack_serving (const Stack *stack)
+{
+  return __atomic_load_n (&stack->shared.serving, __ATOMIC_RELAXED);
+}
+
+/* Owner: figures for others. */
+static inline void
+stack_count_executed (Stack *stack)
+{
+  __atomic_store_n (&stack->shared.executed, stack->shared.executed + 1, __ATOMIC_RELAXED);
+}
+
+static inline void
+stack_put_share (Stack *stack, guint64 share_ppb)
+{
+  __atomic_store_n (&stack->shared.share_ppb, share_ppb, __ATOMIC_RELAXED);
 }
 
 static inline guint32

@@ -37,7 +37,7 @@ claim_from (Stack *victim)
 static gboolean
 claim_any (Engine *engine, Stack **victim, SatinSlot_ **slot)
 {
-  guint n = __atomic_load_n (&engine->n_stacks, __ATOMIC_ACQUIRE); /* pairs with worker_new */
+  guint n = engine_n_stacks (engine);
   guint start = random_next (&engine->lending.random) % n;
 
   if (worker_claim_back (engine, SLOT_DRIVER, victim, slot))
@@ -107,7 +107,7 @@ give_up_surplus (Engine *engine, Loan *loan)
 {
   Held *held;
 
-  if (__atomic_load_n (&engine->inbox.n, __ATOMIC_RELAXED) == 0)
+  if (length_hint (&engine->inbox.n) == 0)
     return FALSE;
   pthread_mutex_lock (&engine->lock);
   held = inbox_surplus (engine);
@@ -131,7 +131,7 @@ engine_lend (Engine *engine, Loan *loan)
   while (claim_any (engine, &stack, &slot))
     if (!adopt_claimed (engine, stack, slot) && lend_slot (engine, stack, slot, loan))
       {
-        __atomic_fetch_add (&engine->figures.lent, 1, __ATOMIC_RELAXED); /* a figure */
+        figure_add (&engine->figures.lent, 1);
         return TRUE;
       }
   return give_up_surplus (engine, loan);
@@ -140,21 +140,17 @@ engine_lend (Engine *engine, Loan *loan)
 void
 engine_request_work (Engine *engine, guint thieves)
 {
-  guint n = __atomic_load_n (&engine->n_stacks, __ATOMIC_ACQUIRE); /* pairs with worker_new */
+  guint n = engine_n_stacks (engine);
   gboolean there;
 
-  __atomic_store_n (&engine->request.thieves, thieves, __ATOMIC_RELAXED); /* a wish */
-  __atomic_fetch_add (&engine->request.number, 1, __ATOMIC_RELAXED);
-  __atomic_store_n (&engine->request.owed, TRUE,
-                    __ATOMIC_SEQ_CST); /* pairs with seat_poke, _begin_work */
-  there = __atomic_load_n (&engine->back.n, __ATOMIC_RELAXED) > 0
-          || __atomic_load_n (&engine->inbox.n, __ATOMIC_RELAXED) > 0;
+  request_make (&engine->request, thieves);
+  there = length_hint (&engine->back.n) > 0 || length_hint (&engine->inbox.n) > 0;
   for (guint i = 0; i < n && !there; i++)
     there = stack_has_ready (engine->stacks[i]);
   for (guint i = 0; i < n && !there; i++)
     if (!stack_is_parked (engine->stacks[i]))
       stack_ask (engine->stacks[i], STACK_FLAG_MOVE);
-  if (there && __atomic_exchange_n (&engine->request.owed, FALSE, __ATOMIC_SEQ_CST))
+  if (there && request_take (&engine->request))
     mailbox_raise (engine, &(EngineEvent){ .kind = ENGINE_SHARED });
 }
 

@@ -11,7 +11,7 @@ inbox_add (Engine *engine, Held *held)
     g_queue_push_head_link (&engine->inbox.queue, &held->link);
   else
     g_queue_push_tail_link (&engine->inbox.queue, &held->link);
-  __atomic_store_n (&engine->inbox.n, engine->inbox.queue.length, __ATOMIC_RELAXED);
+  length_put (&engine->inbox.n, engine->inbox.queue.length);
 }
 
 static void
@@ -19,7 +19,7 @@ inbox_unlink (Engine *engine, Held *held)
 {
   held->queued = FALSE;
   g_queue_unlink (&engine->inbox.queue, &held->link);
-  __atomic_store_n (&engine->inbox.n, engine->inbox.queue.length, __ATOMIC_RELAXED);
+  length_put (&engine->inbox.n, engine->inbox.queue.length);
 }
 
 Held *
@@ -43,7 +43,7 @@ inbox_take (Engine *engine, gboolean only_root)
 {
   Held *held;
 
-  if (__atomic_load_n (&engine->inbox.n, __ATOMIC_RELAXED) == 0)
+  if (length_hint (&engine->inbox.n) == 0)
     return NULL;
   pthread_mutex_lock (&engine->lock);
   held = only_root ? inbox_root (engine) : g_queue_peek_head (&engine->inbox.queue);

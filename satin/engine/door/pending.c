@@ -17,7 +17,7 @@ add (Engine *engine, Pending *pending)
   g_hash_table_insert (engine->pending.by_number, &pending->number, pending);
   g_hash_table_insert (engine->pending.by_slot, pending->slot, pending);
   if (pending->kind == PENDING_RESULT || pending->kind == PENDING_KEPT)
-    __atomic_fetch_add (&engine->pending.n_fetches, 1, __ATOMIC_RELAXED); /* a limit, roughly */
+    length_put (&engine->pending.n_fetches, engine->pending.n_fetches + 1);
 }
 
 /* The same. (transfer full) (nullable) */
@@ -29,7 +29,7 @@ take (Engine *engine, Pending *pending)
   g_hash_table_remove (engine->pending.by_slot, pending->slot);
   g_hash_table_steal (engine->pending.by_number, &pending->number);
   if (pending->kind == PENDING_RESULT || pending->kind == PENDING_KEPT)
-    __atomic_fetch_sub (&engine->pending.n_fetches, 1, __ATOMIC_RELAXED); /* a limit, roughly */
+    length_put (&engine->pending.n_fetches, engine->pending.n_fetches - 1);
   return pending;
 }
 
@@ -46,8 +46,7 @@ guint64
 pending_begin (Engine *engine, const Pending *pending, const EngineEvent *adopt)
 {
   Pending *copy = g_memdup2 (pending, sizeof *pending);
-  guint64 number
-      = __atomic_add_fetch (&engine->pending.last, 1, __ATOMIC_RELAXED); /* only unique */
+  guint64 number = figure_add (&engine->pending.last, 1) + 1; /* only unique */
   gboolean waits;
 
   copy->number = number;
@@ -95,7 +94,7 @@ put_child (Engine *engine, const Pending *pending, GBytes *value, const Work *wo
   slot_finish (slot, clock_give (pending->stack, slot, work));
   worker_wake_for (pending->stack, slot);
   if (pending->kind != PENDING_LENT)
-    __atomic_fetch_add (&engine->figures.reused, 1, __ATOMIC_RELAXED); /* a figure */
+    figure_add (&engine->figures.reused, 1);
   return TRUE;
 }
 

@@ -45,7 +45,7 @@ place (SatinSlot_ *slot)
   slot->job = &fetch_job;
   slot->into = NULL;
   *(GBytes **)slot_result (slot) = NULL;
-  __atomic_store_n (&slot->parent, PARENT_NONE, __ATOMIC_RELAXED);
+  slot_set_parent (slot, PARENT_NONE);
   slot_place (slot, KIND_FETCH | SLOT_DONE);
 }
 
@@ -63,7 +63,7 @@ fetch (Stack *stack, SatinSlot_ *self, SatinSlot_ *head, SatinShared shared)
   while (bytes == NULL)
     {
       place (head);
-      want.held = __atomic_load_n (&stack->shared.serving, __ATOMIC_RELAXED);
+      want.held = stack_serving (stack);
       (void)pending_begin (stack->engine, &pending, &want);
       mailbox_tell (stack->engine);
       wait_for (stack, self, head, head, head + 1);

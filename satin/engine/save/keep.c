@@ -109,7 +109,7 @@ place (SatinPhases_ *phases)
   if (phases->keeps->big)
     memcpy (slot->payload, &phases->arena, sizeof phases->arena);
   *(KeepHead *)slot_payload (slot) = (KeepHead){ 0, 0 };
-  __atomic_store_n (&slot->parent, (guint32)(guintptr)phases->self, __ATOMIC_RELAXED);
+  slot_set_parent (slot, (guint32)(guintptr)phases->self);
   slot_place (slot, KIND_KEPT | SLOT_DONE);
 }
 

@@ -20,8 +20,7 @@ G_STATIC_ASSERT (sizeof (KeepHead) == SATIN_KEEP_AT_);
 static inline gboolean
 slot_is_kept (const SatinSlot_ *slot)
 {
-  /* The kind of a slot that another stack's thread may ask about does not change. */
-  return SLOT_KIND (__atomic_load_n (&slot->state, __ATOMIC_RELAXED)) == KIND_KEPT;
+  return slot_kind (slot) == KIND_KEPT;
 }
 
 /* How many children the state in a kept slot stands for; 0: it is still waited for, or there is

@@ -36,12 +36,6 @@ typedef struct
 } Scan;
 
 static void
-mark (SatinSlot_ *slot, guint32 parent)
-{
-  __atomic_store_n (&slot->parent, parent, __ATOMIC_RELAXED); /* thieves mask the marks */
-}
-
-static void
 add_line (Scan *scan, Bill line)
 {
   line.known = (slot_parent (line.slot) & PARENT_MARKS) != 0;
@@ -53,7 +47,7 @@ static void
 add_spine (Scan *scan, SatinSlot_ *slot)
 {
   add_line (scan, (Bill){ .slot = slot, .spine = TRUE });
-  mark (slot, slot_parent (slot) | PARENT_SPINE);
+  slot_set_parent (slot, slot_parent (slot) | PARENT_SPINE);
 }
 
 /* The path of the job whose children are looked at: most have nothing new, and need none. */
@@ -112,7 +106,7 @@ add_row (Scan *scan, SatinSlot_ *slot, guint32 number, double weight)
   if (!reported && SLOT_STATE (slot_state (slot)) == SLOT_STARTED)
     line.share = weight;
   add_line (scan, line);
-  mark (slot, (slot_parent (slot) & ~PARENT_MARKS) | PARENT_REPORTED);
+  slot_set_parent (slot, (slot_parent (slot) & ~PARENT_MARKS) | PARENT_REPORTED);
 }
 
 /* A job of the spine and its part of the stack: what it has kept, if anything, then its children.
@@ -147,7 +141,7 @@ add_kept (Scan *scan, const Family *family)
     }
   line.share = family->weight * (family->number - reported);
   add_line (scan, line);
-  mark (line.slot, slot_parent (line.slot) | PARENT_REPORTED);
+  slot_set_parent (line.slot, slot_parent (line.slot) | PARENT_REPORTED);
   keep_set_reported (line.slot);
 }
 
@@ -252,14 +246,12 @@ scan_stack (Stack *stack, SatinSlot_ *self, SatinSlot_ *top, ScanKind kind)
   g_array_unref (scan.numbers);
   g_free (scan.path);
   event.risk_us = clock_bill (stack, scan.lines, origins);
-  __atomic_store_n (&stack->shared.share_ppb, (guint64)(scan.finished * 1e9),
-                    __ATOMIC_RELAXED); /* a figure */
+  stack_put_share (stack, (guint64)(scan.finished * 1e9));
   event.rows = scan.rows;
   timeline_mark (stack->own.lane, "scanned", "rows", scan.rows->len);
   timeline_end (stack->own.lane);
   mailbox_raise (engine, &event);
-  __atomic_fetch_add (&engine->figures.scan_ns, clock_thread_ns () - began_ns,
-                      __ATOMIC_RELAXED); /* a figure */
+  figure_add (&engine->figures.scan_ns, clock_thread_ns () - began_ns);
   pthread_mutex_lock (&engine->lock);
   last = seat_scan_served (stack);
   pthread_mutex_unlock (&engine->lock);

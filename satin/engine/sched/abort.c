@@ -140,7 +140,7 @@ abort_serve (Stack *stack, SatinSlot_ *self, SatinSlot_ *top, guint32 others)
 void
 abort_held (Engine *engine, Held *held)
 {
-  __atomic_store_n (&held->aborted, TRUE, __ATOMIC_SEQ_CST); /* pairs with origin_is_aborted */
+  held_abort (held);
   for (guint i = 0; i < engine->n_stacks; i++)
     {
       stack_ask (engine->stacks[i], STACK_FLAG_ABORT);

@@ -223,7 +223,7 @@ wake_leapfrogger (Engine *engine)
 void
 seat_poke (Engine *engine)
 {
-  if (__atomic_load_n (&engine->seats.free, __ATOMIC_RELAXED) > 0)
+  if (length_hint (&engine->seats.free) > 0)
     {
       pthread_mutex_lock (&engine->lock);
       seat_dispatch (engine, 1);
@@ -233,8 +233,7 @@ seat_poke (Engine *engine)
     }
   /* The work was made public first, and engine_request_work looks at it after its store: one of us
    * sees the other. */
-  if (__atomic_load_n (&engine->request.owed, __ATOMIC_SEQ_CST)
-      && __atomic_exchange_n (&engine->request.owed, FALSE, __ATOMIC_SEQ_CST))
+  if (request_is_owed (&engine->request) && request_take (&engine->request))
     mailbox_raise (engine, &(EngineEvent){ .kind = ENGINE_SHARED });
 }
 
@@ -441,12 +440,11 @@ seat_begin_work (Stack *stack)
   stack->own.slept = FALSE;
   stack->own.polls = FALSE;
   clock_start (stack);
-  if (__atomic_load_n (&engine->request.owed, __ATOMIC_SEQ_CST) /* pairs with engine_request_work */
-      || __atomic_load_n (&engine->seats.free, __ATOMIC_RELAXED) > 0)
+  if (request_is_owed (&engine->request) || length_hint (&engine->seats.free) > 0)
     stack_ask (stack, STACK_FLAG_MOVE);
   first = __atomic_fetch_add (&engine->seats.busy, 1, __ATOMIC_SEQ_CST)
           == 0; /* pairs with is_scout */
-  if (!first && !(slept && __atomic_load_n (&engine->seats.free, __ATOMIC_RELAXED) > 0))
+  if (!first && !(slept && length_hint (&engine->seats.free) > 0))
     return;
   pthread_mutex_lock (&engine->lock);
   seat_dispatch (engine, 1); /* where there is something there may be more */

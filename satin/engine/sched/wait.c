@@ -64,8 +64,8 @@ static void
 serve_thieves (Stack *stack, SatinSlot_ *end)
 {
   Engine *engine = stack->engine;
-  guint wanted = __atomic_load_n (&engine->request.thieves, __ATOMIC_RELAXED); /* a wish */
-  guint request = __atomic_load_n (&engine->request.number, __ATOMIC_RELAXED);
+  guint wanted = length_hint (&engine->request.thieves);
+  guint request = length_hint (&engine->request.number);
   gboolean lacks, grows, grew = FALSE;
 
   do
@@ -77,7 +77,7 @@ serve_thieves (Stack *stack, SatinSlot_ *end)
   while (lacks && grows);
   if (grew)
     seat_poke (engine);
-  lacks = lacks || __atomic_load_n (&engine->request.owed, __ATOMIC_RELAXED);
+  lacks = lacks || length_hint (&engine->request.owed);
   if (lacks && count_vain_move (&stack->own.vain, request))
     stack_ask (stack, STACK_FLAG_MOVE);
 }
@@ -126,7 +126,7 @@ static SatinSlot_ *
 find_back (Engine *engine, SatinSlot_ *first, SatinSlot_ *end)
 {
   /* Pairs with worker_give_back; after the store to `awaited`, as the slot's own state. */
-  if (__atomic_load_n (&engine->back.n, __ATOMIC_SEQ_CST) == 0)
+  if (back_is_empty (&engine->back))
     return NULL;
   for (SatinSlot_ *slot = first; slot < end; slot++)
     if (slot_state (slot) == SLOT_BACK)
@@ -263,14 +263,13 @@ park (const Wait *wait)
 
   seat_end_work (stack);
   timeline_begin (stack->own.lane, "parked", NULL, 0);
-  __atomic_store_n (&stack->shared.awaited, wait->kind == WAIT_ANY ? STACK_ANY : wait->slot,
-                    __ATOMIC_SEQ_CST); /* pairs with worker_wake */
+  stack_await (stack, wait->kind == WAIT_ANY ? STACK_ANY : wait->slot);
   pthread_mutex_lock (&engine->lock);
   stack->seat.leaps = FALSE;
   seat_leave (stack);
   while (!wait_is_over (wait) && !has_to_act (wait) && !seat_engine_ends (engine))
     {
-      if (__atomic_load_n (&stack->shared.flags, __ATOMIC_SEQ_CST) == 0) /* pairs with stack_ask */
+      if (!stack_is_asked (stack))
         {
           if (sleep_parked (wait))
             break;
@@ -283,8 +282,7 @@ park (const Wait *wait)
     }
   go_on = seat_want (stack);
   pthread_mutex_unlock (&engine->lock);
-  __atomic_store_n (&stack->shared.awaited, NULL,
-                    __ATOMIC_RELAXED); /* a wake-up too many does no harm */
+  stack_await_nothing (stack);
   timeline_end (stack->own.lane);
   if (!go_on && (stack_flags (stack) & STACK_FLAG_HALT))
     worker_halt (stack, wait->self, wait->top, (stack_flags (stack) & STACK_FLAG_WHOLE) != 0);
@@ -321,7 +319,7 @@ wait_until_over (const Wait *wait)
           until_us = clock_us () + WAIT_SPIN_US;
           continue;
         }
-      if (__atomic_load_n (&engine->seats.n_ready, __ATOMIC_RELAXED) == 0 && clock_us () < until_us)
+      if (length_hint (&engine->seats.n_ready) == 0 && clock_us () < until_us)
         {
           sched_yield ();
           continue;

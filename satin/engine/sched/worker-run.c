@@ -19,22 +19,14 @@ worker_place (SatinSlot_ *top, const Origin *origin, SatinSlot_ *slot)
   SatinSlot_ *job = top + 1;
 
   *slot_origin (top) = *origin;
-  __atomic_store_n (&top->parent, PARENT_NONE, __ATOMIC_RELAXED); /* published with split */
+  slot_set_parent (top, PARENT_NONE);
   slot_place (top, KIND_ORIGIN | SLOT_STARTED);
   job->job = slot->job;
   job->into = NULL;
   memcpy (job->payload, slot->payload, sizeof job->payload);
-  __atomic_store_n (&job->parent, (guint32)(guintptr)top | PARENT_ORIGIN,
-                    __ATOMIC_RELAXED); /* published with split */
+  slot_set_parent (job, (guint32)(guintptr)top | PARENT_ORIGIN);
   slot_place (job, SLOT_STARTED);
   return job;
-}
-
-/* For engine_progress. */
-static void
-serve (Stack *stack, guint64 held)
-{
-  __atomic_store_n (&stack->shared.serving, held, __ATOMIC_RELAXED);
 }
 
 static void
@@ -96,13 +88,12 @@ run_placed (Stack *stack, SatinSlot_ *job, SatinSlot_ *below, Work *work)
     watch_drop (stack, below);
   stack_close (stack, job - 1);
   timeline_end (stack->own.lane);
-  __atomic_store_n (&stack->shared.executed, stack->shared.executed + 1,
-                    __ATOMIC_RELAXED); /* a figure */
+  stack_count_executed (stack);
   stack->own.ask.pause_us = 0;
   if (below == NULL)
     {
       seat_end_work (stack);
-      __atomic_store_n (&stack->shared.share_ppb, 0, __ATOMIC_RELAXED); /* a figure */
+      stack_put_share (stack, 0);
       g_ptr_array_set_size (stack->own.fresh, 0);
       stack->open.fresh = 0;
     }
@@ -136,11 +127,11 @@ worker_run_stolen (Stack *stack, Stack *victim, SatinSlot_ *slot, SatinSlot_ *to
   guint32 state;
 
   if (below == NULL)
-    serve (stack, __atomic_load_n (&victim->shared.serving, __ATOMIC_RELAXED));
+    stack_serve (stack, stack_serving (victim));
   ended = !origin_is_aborted (&origin) && run_placed (stack, job, below, &work);
   state = clock_give (victim, slot, &work); /* what was done in vain, too */
 
-  __atomic_fetch_add (&stack->engine->figures.steals, 1, __ATOMIC_RELAXED); /* a figure */
+  figure_add (&stack->engine->figures.steals, 1);
   if (ended)
     {
       gboolean locked = seat_begin_return (stack, victim);
@@ -164,7 +155,7 @@ worker_run_held (Stack *stack, Held *held)
   Work work = { 0 };
   gboolean ended;
 
-  serve (stack, held->number);
+  stack_serve (stack, held->number);
   ended = !origin_is_aborted (&origin) && run_placed (stack, job, NULL, &work);
 
   event.work_us = work.work_us;

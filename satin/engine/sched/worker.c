@@ -65,7 +65,7 @@ wake (Stack *stack, const SatinSlot_ *slot)
 {
   /* The slot's state was stored first, and park looks at it after its store: one of us sees the
    * other. */
-  const SatinSlot_ *awaited = __atomic_load_n (&stack->shared.awaited, __ATOMIC_SEQ_CST);
+  const SatinSlot_ *awaited = stack_awaited (stack);
 
   if (awaited == NULL || (slot != NULL && awaited != STACK_ANY && awaited != slot))
     return;
@@ -98,8 +98,7 @@ worker_give_back (Stack *stack, SatinSlot_ *slot)
   if (came_back)
     {
       g_array_append_val (engine->back.list, back);
-      /* Pairs with find_back in wait.c: worker_wake looks afterwards whether the owner sleeps. */
-      __atomic_store_n (&engine->back.n, engine->back.list->len, __ATOMIC_SEQ_CST);
+      back_count (&engine->back);
     }
   pthread_mutex_unlock (&engine->back.lock);
   if (!came_back)
@@ -116,7 +115,7 @@ worker_claim_back (Engine *engine, guint32 claimer, Stack **victim, SatinSlot_ *
 {
   gboolean claimed = FALSE;
 
-  if (__atomic_load_n (&engine->back.n, __ATOMIC_RELAXED) == 0)
+  if (length_hint (&engine->back.n) == 0)
     return FALSE;
   pthread_mutex_lock (&engine->back.lock);
   while (engine->back.list->len > 0 && !claimed)
@@ -128,7 +127,7 @@ worker_claim_back (Engine *engine, guint32 claimer, Stack **victim, SatinSlot_ *
       *slot = back.slot;
       claimed = slot_change_state (back.slot, SLOT_BACK, SLOT_STOLEN_BY (claimer));
     }
-  __atomic_store_n (&engine->back.n, engine->back.list->len, __ATOMIC_RELAXED);
+  length_put (&engine->back.n, engine->back.list->len);
   pthread_mutex_unlock (&engine->back.lock);
   return claimed;
 }
@@ -157,7 +156,7 @@ static gboolean
 steal (Stack *stack)
 {
   Engine *engine = stack->engine;
-  guint n = __atomic_load_n (&engine->n_stacks, __ATOMIC_ACQUIRE); /* pairs with worker_new */
+  guint n = engine_n_stacks (engine);
   guint start = random_next (&stack->own.random) % MAX (n, 1);
   Stack *victim;
   SatinSlot_ *slot;
@@ -170,7 +169,7 @@ steal (Stack *stack)
         worker_run_stolen (stack, victim, slot, stack->memory.slots, NULL);
       return TRUE;
     }
-  if (__atomic_load_n (&engine->pending.n_fetches, __ATOMIC_RELAXED) > ENGINE_FETCHES_MAX / 4)
+  if (length_hint (&engine->pending.n_fetches) > ENGINE_FETCHES_MAX / 4)
     return FALSE; /* what there is to steal most likely is to be fetched too */
   for (guint i = 0; i < n; i++)
     {
@@ -197,8 +196,7 @@ steal (Stack *stack)
 static gboolean
 better_drives (Engine *engine)
 {
-  return engine->config.idle != NULL
-         && __atomic_load_n (&engine->seats.busy, __ATOMIC_RELAXED) == 0;
+  return engine->config.idle != NULL && length_hint (&engine->seats.busy) == 0;
 }
 
 /* With a seat and an empty stack: runs what it finds, until it finds nothing for a while or the
@@ -211,7 +209,7 @@ hunt (Stack *stack)
   guint64 told_us = clock_us (), until_us = stack->own.polls ? 0 : told_us + WORKER_HUNT_US;
 
   while (!(stack_flags (stack) & STACK_FLAG_HALT) && !seat_engine_ends (engine)
-         && __atomic_load_n (&engine->seats.n_ready, __ATOMIC_RELAXED) == 0)
+         && length_hint (&engine->seats.n_ready) == 0)
     {
       Held *held = inbox_take (engine, stack->seat.beyond);
       if (held != NULL)
@@ -306,7 +304,7 @@ live (Stack *stack)
       timeline_end (stack->own.lane);
     }
   while (go_on);
-  if (!stack->seat.gone && !__atomic_load_n (&engine->orders.ending, __ATOMIC_SEQ_CST))
+  if (!stack->seat.gone && !seat_engine_ends (engine))
     worker_halt (stack, NULL, NULL, FALSE);
 }
 
@@ -411,6 +409,6 @@ worker_new (Engine *engine, gboolean beyond)
       engine->seats.refused_us = clock_us (); /* see seat.c, room */
       return NULL;
     }
-  __atomic_store_n (&engine->n_stacks, engine->n_stacks + 1, __ATOMIC_RELEASE); /* steal */
+  engine_count_stack (engine);
   return stack;
 }

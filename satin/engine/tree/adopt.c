@@ -14,7 +14,7 @@
 gboolean
 adopt_nothing_known (Engine *engine)
 {
-  return __atomic_load_n (&engine->known.n, __ATOMIC_ACQUIRE) == 0; /* pairs with engine_known */
+  return known_here_is_empty (&engine->known);
 }
 
 /* The node of a traced slot; known.lock held. */

@@ -22,8 +22,7 @@ note_away (Stack *stack, SatinSlot_ *slot, guint32 kind, Look *look)
 static void
 note_wait (Stack *stack, Look *look)
 {
-  SatinSlot_ *slot
-      = __atomic_load_n (&stack->shared.awaited, __ATOMIC_RELAXED); /* the owner's own */
+  SatinSlot_ *slot = stack->shared.awaited; /* the owner's own */
   guint32 state;
 
   if (slot == NULL)

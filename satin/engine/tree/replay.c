@@ -61,8 +61,8 @@ replay_run (Stack *stack, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *end, 
     return; /* another thread of this engine runs it */
   for (SatinSlot_ *later = slot + 1; later < end; later++)
     if (slot_state (later) == SLOT_READY)
-      slot_set_state (later, SLOT_AWAY); /* by nobody: a READY one above what runs would count as
-                                            finished */
+      slot_set_state (later,
+                      SLOT_DROPPED); /* a READY one above what runs would count as finished */
   wait_run_child (stack, self, slot, top);
 }
 

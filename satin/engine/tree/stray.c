@@ -85,7 +85,7 @@ stray_look (Stack *stack, SatinSlot_ *job, SatinSlot_ *base)
     event.path = known_path (engine->known.trie, n > 0 ? node : missing.first);
   pthread_mutex_unlock (&engine->known.lock);
   n += missing.n;
-  if (n > 0 && __atomic_fetch_add (&engine->figures.unmatched, n, __ATOMIC_RELAXED) == 0)
+  if (n > 0 && figure_add (&engine->figures.unmatched, n) == 0)
     mailbox_raise (engine, &event);
   else
     g_free (event.path);

@@ -69,7 +69,7 @@ gboolean
 origin_is_aborted (const Origin *origin)
 {
   if (origin->held != NULL)
-    return __atomic_load_n (&origin->held->aborted, __ATOMIC_SEQ_CST); /* pairs with abort_held */
+    return held_is_aborted (origin->held);
   return SLOT_STATE (slot_state (origin->slot)) == SLOT_ABORTED;
 }
 
