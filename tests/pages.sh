@@ -21,7 +21,7 @@ look_up ()
 }
 
 seen=0
-for page in "$SATIN_SOURCE"/SECURITY "$SATIN_SOURCE"/CONTRIBUTING "$SATIN_SOURCE"/HACKING "$SATIN_SOURCE"/docs/{architecture,protocol,engine}; do
+for page in "$SATIN_SOURCE"/SECURITY "$SATIN_SOURCE"/CONTRIBUTING "$SATIN_SOURCE"/HACKING "$SATIN_SOURCE"/docs/{architecture,protocol,engine,by-hand}; do
   wrong=$(look_up "$page" "$SATIN_SOURCE")
   is "${page##*/} names what is there" "$wrong" ""
   seen=$((seen + $(grep -coE '\b[a-z_][a-z0-9_]* \(\)' "$page")))
