@@ -79,7 +79,7 @@ is "opens: the answer" "$code:$answer" "0:$heavy_answer"
 wait "$added"
 is "who added them ends with them" "$?:$(cat "$work/added.words")" "0:"
 ok "nothing is left there" wait_for 10 no_far
-no_far || { ls -lR "$work/far"; pgrep -af held; } | sed 's/^/# /'
+no_far || { ls -lR "$work/far"; said_by /held; } | sed 's/^/# /'
 
 # A program that has been replaced since; it tries for half a minute, and is looked at when this script ends.
 cp "$SATIN_BIN/sleep" "$work/replaced"

@@ -66,7 +66,7 @@ is_coming () { compgen -G "$XDG_STATE_HOME/satin/runs.*/checkpoint.copy.tag" || 
 goes_on path "$work/here.db" "$work/here.db"
 is_mended path "$work/wrong.db" "$work/wrong.db"
 # Processes and all below them: to one session of sshd belong up to three.
-tree_of () { local pid; for pid in "$@"; do echo "$pid"; tree_of $(pgrep -P "$pid"); done; }
+tree_of () { local pid; for pid in "$@"; do echo "$pid"; tree_of $(children_of "$pid"); done; }
 if start_sftp "$work/sftp"; then
   export HOME=$work/sftp/home
   goes_on sftp "$uri/a.db" "$work/sftp/files/a.db"
@@ -91,7 +91,7 @@ if start_sftp "$work/sftp"; then
   begin "${slowly[@]}" "$satin" resume "$uri/d.db"
   until is_coming >/dev/null || gone "$begun"; do sleep 0.002; done
   # shellcheck disable=SC2046
-  kill -KILL $(tree_of $(pgrep -P "$server_pid"))
+  kill -KILL $(tree_of $(children_of "$server_pid"))
   ended
   is 'a broken transfer: the exit code' "$code" 4
   ok '… is said in one sentence' [ "$(wc -l <"$work/begun.words")" -eq 1 ]

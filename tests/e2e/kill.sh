@@ -39,7 +39,7 @@ find_parent () # victim: the node whose child is there
 {
   local node
   for node in $(nodes_of forked | cut -d' ' -f1); do
-    [ -n "$(pgrep -P "$node")" ] && victim=$node && return
+    [ -n "$(children_of "$node")" ] && victim=$node && return
   done
   return 1
 }

@@ -30,6 +30,18 @@ our_nodes ()
   grep -lsF "SATIN_RUN_FOLDER=$runs/" /proc/[0-9]*/environ | while IFS=/ read -r _ _ file _; do echo "$file"; done
 }
 
+# A bare machine has no pgrep.
+children_of () { cat /proc/"$1"/task/*/children 2>/dev/null; } # PID
+# Process numbers of those whose command line holds WORDS: their arguments, each with a space behind it.
+said_by () # WORDS
+{
+  local file words
+  for file in /proc/[0-9]*/cmdline; do
+    words=$(tr '\0' ' ' 2>/dev/null <"$file")
+    [[ $words != *"$1"* ]] || { file=${file#/proc/}; echo "${file%/cmdline}"; }
+  done
+}
+
 leave ()
 {
   local pids

@@ -91,10 +91,10 @@ begin "$satin" run --sites "$work/sites" --name lost --heartbeat 0.5 --silence 3
 ok "a node here and one of Slurm's once more" wait_for 30 up lost 2
 ours=$(newest)
 node=$(node_of "$ours") host=$(host_of "$ours")
-# The script of the job leads a process group, which ends with its slurmstepd.
-step=$(pgrep -f "slurmstepd: \[$ours\.")
-# shellcheck disable=SC2046,SC2086
-kill -9 $(cat "$work/slurmd.$host.pid") $step $(for pid in $step; do for child in $(pgrep -P "$pid"); do pgrep -g "$child"; done; done)
+# shellcheck disable=SC2046
+tree_of () { local pid; for pid in "$@"; do echo "$pid"; tree_of $(children_of "$pid"); done; }
+# shellcheck disable=SC2046
+kill -9 $(cat "$work/slurmd.$host.pid") $(tree_of $(said_by "slurmstepd: [$ours."))
 ok "a host is gone: so is its node" eval '[ -n "$node" ] && wait_for 60 is_off "$node"'
 ok "… Slurm finds out" wait_for 90 eval '[ "$(state_of "$ours")" = NODE_FAIL ]'
 ok "… another one comes at the other host" wait_for 60 eval 'up lost 2 && [ "$(jobs_of running)" -gt "$ours" ]'

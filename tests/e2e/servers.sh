@@ -38,9 +38,13 @@ started () { # PORT PID [ADDRESS]
 
 # The last server that was started, and all processes that it began.
 server_tree () {
-  local all=$server_pid next=$server_pid
-  while next=$(pgrep -d ' ' -P "${next// /,}"); do all="$all $next"; done
-  echo "$all"
+  local pid all=() next=("$server_pid")
+  while [ ${#next[@]} -gt 0 ]; do
+    all+=("${next[@]}")
+    # shellcheck disable=SC2207
+    next=($(for pid in "${next[@]}"; do children_of "$pid"; done))
+  done
+  echo "${all[*]}"
 }
 
 # STOP, CONT or KILL for all of them. First all are stopped, since a stopped process begins no other: one that was begun

@@ -88,8 +88,11 @@ ok "… also when somebody has removed their addresses" wait_for $((5 * slow)) u
 # What a job has forked stays, and does not hold it.
 find_parent () # victim: the node whose child is there
 {
+  local child
   for victim in $(nodes_of killed | cut -d' ' -f1); do
-    [ -n "$(pgrep -P "$victim" -x bomb)" ] && return
+    for child in $(children_of "$victim"); do
+      [ "$(cat "/proc/$child/comm")" != bomb ] || return 0
+    done
   done
   return 1
 }
@@ -273,7 +276,7 @@ rm "$work/busy"
 begin "${batch[@]}" "$satin" run --sites "$work/slurm" --name left -- "$SATIN_BIN/sleep" $((600 * 1000)) --depth 0
 ok "sbatch: two nodes" wait_for $((20 * slow)) up left 2
 ok "sbatch: whose key is gone" wait_for 5 eval '! has_key'
-mapfile -t leaders < <(pgrep -f "batch-node $runs/left ")
+mapfile -t leaders < <(said_by " batch-node $runs/left ")
 kill -9 "$begun" "${leaders[@]}"
 wait "$begun" 2>/dev/null
 # Only ours: tests that run beside this one have such processes, too.
