@@ -84,14 +84,14 @@ if command -v mandoc >/dev/null 2>&1 && command -v perl >/dev/null 2>&1; then
   try bash "$SATIN_SOURCE/docs/make-html" "$SATIN_SOURCE" "$work/html"
   is "make html" "$code:$words" "0:"
   pages=("$work"/html/*.html)
-  is "… ten pages" "${#pages[@]}" 10
+  is "… thirteen pages" "${#pages[@]}" 13
   while read -r page link; do
     case $link in
       http*) ok "$page needs no network: $link" false ;;
       *) [ -e "$work/html/${link%%#*}" ] || is "$page: this link leads somewhere" "$link" "" ;;
     esac
   done < <(cd "$work/html" && grep -oE '(href|src)="[^"#][^"]*"' ./*.html | sed 's,^\./\([^:]*\):[a-z]*="\(.*\)",\1 \2,')
-  is "… the index names all others" "$(grep -oE 'href="[^"]*\.html"' "$work/html/index.html" | sort -u | wc -l)" 10
+  is "… the index names all others" "$(grep -oE 'href="[^"]*\.html"' "$work/html/index.html" | sort -u | wc -l)" 13
   is "… a code block is whole" "$(sed -n '/include &lt;satin.h&gt;/,/SATIN_APP/p' "$work/html/tutorial.html" | grep -c SATIN_JOB)" 2
 else
   skip "make html" "there is no mandoc, or no perl"
