@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 /* More than this on one machine is a slip of the finger. */
-#define NODES_MAX 256
 #define WORKERS_MAX 1024
 
 void
@@ -169,8 +168,8 @@ read_seconds (const char *text, double least, double most, double *seconds)
 static gboolean
 check_texts (const Texts *texts, Arguments *options, const char *verb)
 {
-  if (!read_count (texts->nodes, NODES_MAX, &options->nodes))
-    return command_usage (verb, "-n takes a number from 1 to %d, not '%s'", NODES_MAX,
+  if (!read_count (texts->nodes, FOLDER_NODES_MAX, &options->nodes))
+    return command_usage (verb, "-n takes a number from 1 to %d, not '%s'", FOLDER_NODES_MAX,
                           texts->nodes),
            FALSE;
   if (!read_count (texts->workers, WORKERS_MAX, &options->workers))

@@ -22,7 +22,6 @@
 #define TICK_MS 50
 /* Longer than a node tries, which then says why it is not let in. */
 #define JOIN_LIMIT_US (40 * G_USEC_PER_SEC)
-#define NODES_MAX 4096
 
 typedef struct
 {
@@ -431,9 +430,9 @@ read_number (const char *option, const char *text, int *number)
 
   if (text == NULL)
     return TRUE;
-  if (!g_ascii_string_to_signed (text, 10, 1, NODES_MAX, &value, NULL))
-    return command_usage ("add ", "%s takes a number from 1 to %d, not '%s'", option, NODES_MAX,
-                          text),
+  if (!g_ascii_string_to_signed (text, 10, 1, FOLDER_NODES_MAX, &value, NULL))
+    return command_usage ("add ", "%s takes a number from 1 to %d, not '%s'", option,
+                          FOLDER_NODES_MAX, text),
            FALSE;
   *number = (int)value;
   return TRUE;

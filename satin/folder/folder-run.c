@@ -12,7 +12,6 @@
 #define SOCKET_STEM "satin-"
 /* What a `run` file or a person may ask for at most. */
 #define ADDRESSES_MAX 16
-#define NODES_MAX 4096
 #define WORKERS_MAX 4096
 
 void
@@ -177,7 +176,7 @@ get_options (GKeyFile *file, FolderRun *run)
   double keep_s = g_key_file_get_double (file, GROUP_OPTIONS, "keep", NULL);
   g_autofree char *steal = g_key_file_get_string (file, GROUP_OPTIONS, "steal", NULL);
 
-  if (nodes > 0 && nodes <= NODES_MAX)
+  if (nodes > 0 && nodes <= FOLDER_NODES_MAX)
     run->nodes = nodes;
   if (workers > 0 && workers <= WORKERS_MAX)
     run->workers = workers;

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #define GROUP "site "
-#define NODES_MAX 4096
 /* With it some editors begin a file. */
 #define ORDER_MARK "\xef\xbb\xbf"
 
@@ -82,8 +81,9 @@ read_number (GKeyFile *file, const char *group, const char *key, Site *site, int
     return FALSE;
   if (text == NULL)
     return TRUE;
-  if (!g_ascii_string_to_signed (text, 10, 1, NODES_MAX, &value, NULL))
-    return refuse (error, site, "%s takes a number from 1 to %d, not '%s'", key, NODES_MAX, text);
+  if (!g_ascii_string_to_signed (text, 10, 1, FOLDER_NODES_MAX, &value, NULL))
+    return refuse (error, site, "%s takes a number from 1 to %d, not '%s'", key, FOLDER_NODES_MAX,
+                   text);
   *number = (int)value;
   return TRUE;
 }
@@ -207,9 +207,9 @@ read_host (Site *site, const char *word, GError **error)
   if (count != NULL && strchr (count, ':') != NULL)
     return refuse (error, site, "an address of IPv6 stands in brackets, like [::1]:2, not '%s'",
                    word);
-  if (count != NULL && !g_ascii_string_to_unsigned (count, 10, 1, NODES_MAX, &number, NULL))
-    return refuse (error, site, "hosts are host or host:nodes, up to %d nodes, not '%s'", NODES_MAX,
-                   word);
+  if (count != NULL && !g_ascii_string_to_unsigned (count, 10, 1, FOLDER_NODES_MAX, &number, NULL))
+    return refuse (error, site, "hosts are host or host:nodes, up to %d nodes, not '%s'",
+                   FOLDER_NODES_MAX, word);
   add_host (site, name, (int)number);
   return TRUE;
 }
@@ -355,9 +355,9 @@ check_count (const GPtrArray *sites, GError **error)
   if (sites->len == 0)
     g_set_error (error, G_KEY_FILE_ERROR, G_KEY_FILE_ERROR_NOT_FOUND,
                  "it names no site: say [site NAME]");
-  else if (n > NODES_MAX)
+  else if (n > FOLDER_NODES_MAX)
     g_set_error (error, G_KEY_FILE_ERROR, G_KEY_FILE_ERROR_INVALID_VALUE,
-                 "%d nodes are more than the %d that a run can begin with", n, NODES_MAX);
+                 "%d nodes are more than the %d that a run can begin with", n, FOLDER_NODES_MAX);
   else
     return TRUE;
   return FALSE;

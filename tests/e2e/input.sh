@@ -37,7 +37,7 @@ bad "an option without its value" 2 "$satin" run -n
 is "it is said so" "$words" "satin: option '-n' needs a value (see \`satin run --help\`)"
 bad "a value of an option that has none" 2 "$satin" run --tcp=1 -- "$fib" 5
 bad "a number behind a letter that is none" 2 "$satin" run -n2x -- "$fib" 5
-is "its value is named" "$words" "satin: -n takes a number from 1 to 256, not '2x' (see \`satin run --help\`)"
+is "its value is named" "$words" "satin: -n takes a number from 1 to 1024, not '2x' (see \`satin run --help\`)"
 bad "a flag with a value behind it" 2 "$satin" log -fx nobody
 try "$satin" run -n2 -w1 -- "$fib" 10
 is "values stand behind their letters" "$code:$answer" "0:55"

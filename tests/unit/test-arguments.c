@@ -43,7 +43,7 @@ numbers_have_limits (void)
     gboolean whole; /* no fractions */
     gsize field;    /* in Arguments */
   } cases[]
-      = { { "--nodes", 1, 256, TRUE, G_STRUCT_OFFSET (Arguments, nodes) },
+      = { { "--nodes", 1, FOLDER_NODES_MAX, TRUE, G_STRUCT_OFFSET (Arguments, nodes) },
           { "--workers", 1, 1024, TRUE, G_STRUCT_OFFSET (Arguments, workers) },
           { "--interval", 0.05, 604800, FALSE, G_STRUCT_OFFSET (Arguments, interval_s) },
           { "--heartbeat", 0.05, 201600, FALSE, G_STRUCT_OFFSET (Arguments, heartbeat_s) },

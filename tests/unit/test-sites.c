@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "folder/relay.h"
+#include "folder/folder.h"
 #include "launch/sites.h"
+#include "satin/protocol/messages/message.h"
 
 #include <glib/gstdio.h>
+
+/* The protocol has room for as many. */
+G_STATIC_ASSERT (FOLDER_NODES_MAX == MESSAGE_MEMBERS_MAX);
 
 static GPtrArray *
 read_text (const char *text, GError **error)
@@ -114,8 +119,8 @@ wrong_files_are_refused (void)
     { "[site a]\nhosts = b:x\n", "host:nodes" },
     { "[site a]\nhosts = b:-1\n", "host:nodes" },
     { "[site a]\nhosts = b:99999999999999999999\n", "host:nodes" },
-    { "[site a]\nhosts = b:4096 c:1\n", "4097 nodes are more than the 4096" },
-    { "[site a]\nhosts = b:2048\n[site c]\nnodes = 2049\n", "4097 nodes are more" },
+    { "[site a]\nhosts = b:1024 c:1\n", "1025 nodes are more than the 1024" },
+    { "[site a]\nhosts = b:512\n[site c]\nnodes = 513\n", "1025 nodes are more" },
     { "[site a]\nhosts = fd00::5\n", "in brackets" },
     { "[site a]\nhosts = b:2:3\n", "in brackets" },
     { "[site a]\nhosts = [::1\n", "is not a host" },
