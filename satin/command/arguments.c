@@ -6,6 +6,7 @@
 #include "coordinator/mark.h"
 
 #include "host/outlet.h"
+#include "host/step.h"
 
 #include "node/options.h"
 
@@ -246,6 +247,18 @@ check_steal (const Texts *texts, Arguments *options, const char *verb)
   return command_usage (verb, "--steal takes crs, rs or mw, not '%s'", texts->steal), FALSE;
 }
 
+/* How many nodes the run begins with; 0: that stands elsewhere, in a file, or srun or mpirun has
+ * started them. */
+static guint
+known_nodes (const Texts *texts, const Arguments *options, const char *verb)
+{
+  gboolean resumes = strcmp (verb, "resume ") == 0;
+
+  if (texts->sites != NULL || step_has_tasks () || (resumes && options->nodes == 0))
+    return 0;
+  return (guint)MAX (options->nodes, 1);
+}
+
 /* FALSE: said on stderr. */
 static gboolean
 check_protect (const Texts *texts, Arguments *options, const char *verb)
@@ -258,9 +271,8 @@ check_protect (const Texts *texts, Arguments *options, const char *verb)
   if (!plan_read (plan, &options->protect))
     return command_usage (verb, "--protect takes %s, not '%s'", names, plan), FALSE;
   gboolean resumes = strcmp (verb, "resume ") == 0;
-  gboolean unknown = texts->sites != NULL || (resumes && options->nodes == 0);
   g_autofree char *wrong = plan_refuses (options->protect, resumes || texts->checkpoint != NULL,
-                                         unknown ? 0 : (guint)MAX (options->nodes, 1));
+                                         known_nodes (texts, options, verb));
   if (wrong != NULL)
     return command_usage (verb, "%s", wrong), FALSE;
   return TRUE;
@@ -279,7 +291,7 @@ check_verify (const Texts *texts, Arguments *options, const char *verb)
     return command_usage (verb, "--verify does not go with --protect cut, whose epochs do not wait"
                                 " for a second result"),
            FALSE;
-  if (texts->sites == NULL && options->nodes < 2 && strcmp (verb, "resume ") != 0)
+  if (known_nodes (texts, options, verb) == 1)
     return command_usage (verb, "--verify compares results of two nodes: say -n 2 or more"), FALSE;
   return TRUE;
 }

@@ -27,6 +27,8 @@ for mpirun in "${launchers[@]}"; do
   try "${start[@]}" -n 4 "$satin" run -w 1 -- "$SATIN_BIN/fib" 20
   is "$mpirun satin run: the answer" "$code:$answer" "0:6765"
   is "… the advice comes once, if there is any" "$(words_of_satin)" "$advice"
+  try "${start[@]}" -n 3 "$satin" run -w 1 --verify 0.5 --protect buddy -- "$SATIN_BIN/fib" 20
+  is "… with options that need two nodes" "$code:$answer" "0:6765"
   try "${start[@]}" -n 3 "$SATIN_BIN/fib" 21 --workers 1
   is "$mpirun PROGRAM: the answer" "$code:$answer" "0:10946"
   if [ "$mpirun" = mpirun.openmpi ]; then

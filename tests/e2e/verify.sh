@@ -41,6 +41,9 @@ done
 try "$satin" run --verify 1 -- "$wrong" 1 1
 is "one node: exit code" "$code" 2
 ok "… one sentence" one_line
+try "$satin" resume "$work/none.db" -n 1 --verify 1
+is "… of a resume: exit code" "$code" 2
+ok "… one sentence" one_line
 try "$satin" run -n 2 --verify 1 --protect cut --checkpoint "$work/c.db" -- "$wrong" 1 1
 is "with --protect cut: exit code" "$code" 2
 ok "… one sentence" one_line

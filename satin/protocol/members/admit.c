@@ -133,7 +133,7 @@ admit_waiting (Node *node)
           roster_send (node, link);
           continue;
         }
-      link->expected = NODE_ID_NONE; /* who was at that address leaves, with links to it */
+      link->expected = NODE_ID_NONE; /* a member at that address leaves, with links to it */
       g_array_append_val (members, newcomer->member);
       g_array_append_val (links, newcomer->link);
     }

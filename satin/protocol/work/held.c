@@ -342,7 +342,7 @@ held_on_unrun (Node *node, guint64 number, gboolean robbed)
   if (lender == LENDER_NODE)
     (void)member_send (node, &id, &returned);
   else if (lender == LENDER_REPEAT)
-    verify_on_unrun (node, number, robbed);
+    verify_on_unrun (node, returned.number, robbed);
   LoanEntry *entry = lender == LENDER_SELF ? loans_find (node, returned.number) : NULL;
   if (entry != NULL)
     loans_back (node, entry);

@@ -4,12 +4,12 @@
  * Tests: test-verify, sim. */
 #include "../core.h"
 
+/* A result that came, for the slot and from the node that `arrival` names, and the job that runs
+ * here for it. The slot's entry among the loans, which stays as long, has the job's words. */
 typedef struct
 {
-  guint64 loan; /* the slot that waits */
-  guint64 held; /* the job that runs for it here */
-  Loan *job;
-  Arrival arrival; /* what came; its result is owned */
+  guint64 held;
+  Arrival arrival; /* its result is owned */
 } Repeat;
 
 static void
@@ -17,7 +17,6 @@ repeat_free (gpointer data)
 {
   Repeat *repeat = data;
 
-  loan_free (repeat->job);
   g_bytes_unref (repeat->arrival.result.value);
   g_clear_pointer (&repeat->arrival.result.shares, g_ptr_array_unref);
   g_free (repeat);
@@ -35,19 +34,29 @@ verify_done (Node *node)
   g_ptr_array_unref (node->verify.repeats);
 }
 
-/* (transfer full) (nullable): the repeat for this slot, or that runs under this number. */
+/* (transfer full): number `i` of them. */
 static Repeat *
-take_repeat (Node *node, guint64 loan, guint64 held)
+take (Node *node, guint i)
 {
-  GPtrArray *repeats = node->verify.repeats;
+  return g_ptr_array_steal_index_fast (node->verify.repeats, i);
+}
 
-  for (guint i = 0; i < repeats->len; i++)
-    {
-      const Repeat *repeat = repeats->pdata[i];
-      if (repeat->loan == loan || repeat->held == held)
-        return g_ptr_array_steal_index_fast (repeats, i);
-    }
-  return NULL;
+/* Which of them is for this slot; -1: none. */
+static int
+find (Node *node, guint64 loan)
+{
+  const GPtrArray *repeats = node->verify.repeats;
+  guint i = repeats->len;
+
+  while (i > 0 && ((const Repeat *)repeats->pdata[i - 1])->arrival.loan != loan)
+    i--;
+  return (int)i - 1;
+}
+
+static LoanEntry *
+entry_of (Node *node, const Repeat *repeat)
+{
+  return loans_find (node, repeat->arrival.loan);
 }
 
 /* Does the job belong to one that is repeated here? */
@@ -57,7 +66,7 @@ is_part (Node *node, const char *path)
   const GPtrArray *repeats = node->verify.repeats;
 
   for (guint i = 0; i < repeats->len; i++)
-    if (path_is_below (node->config.stems, path, ((const Repeat *)repeats->pdata[i])->job->path))
+    if (path_is_below (node->config.stems, path, entry_of (node, repeats->pdata[i])->path))
       return TRUE;
   return FALSE;
 }
@@ -72,36 +81,23 @@ verify_chooses (Node *node, const char *path)
 static void
 begin (Node *node, Repeat *repeat)
 {
-  HeldJob *held = held_add (node, loan_copy (repeat->job));
+  HeldJob *held = held_add (node, loan_copy (entry_of (node, repeat)->job));
 
   repeat->held = held->held;
-  held_set_lender (node, held, LENDER_REPEAT, NULL, repeat->loan);
+  held_set_lender (node, held, LENDER_REPEAT, NULL, repeat->arrival.loan);
   g_ptr_array_add (node->verify.repeats, repeat);
   held_run (node, held);
-}
-
-static gboolean
-is_under_way (Node *node, guint64 loan)
-{
-  const GPtrArray *repeats = node->verify.repeats;
-
-  for (guint i = 0; i < repeats->len; i++)
-    if (((const Repeat *)repeats->pdata[i])->loan == loan)
-      return TRUE;
-  return FALSE;
 }
 
 gboolean
 verify_takes (Node *node, LoanEntry *entry, const Arrival *arrival)
 {
-  if (is_under_way (node, entry->loan))
+  if (find (node, entry->loan) >= 0)
     return TRUE; /* said again */
   if (entry->job == NULL || node->round.heard || node->leave.begun
       || roster_find (node, &arrival->from)->leaving || !verify_chooses (node, entry->path))
     return FALSE;
   Repeat *repeat = g_new0 (Repeat, 1);
-  repeat->loan = entry->loan;
-  repeat->job = loan_copy (entry->job);
   repeat->arrival = *arrival;
   g_bytes_ref (arrival->result.value);
   if (arrival->result.shares != NULL)
@@ -115,7 +111,7 @@ tell_difference (Node *node, const Repeat *repeat, GBytes *value)
 {
   NodeEffect *effect = core_emit (node, NODE_EFFECT_DIFFERS);
 
-  effect->job = loan_copy (repeat->job);
+  effect->job = loan_copy (entry_of (node, repeat)->job);
   effect->node = repeat->arrival.from;
   effect->parts = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
   g_ptr_array_add (effect->parts, g_bytes_ref (repeat->arrival.result.value));
@@ -125,33 +121,30 @@ tell_difference (Node *node, const Repeat *repeat, GBytes *value)
 void
 verify_on_done (Node *node, const HeldJob *held)
 {
-  Repeat *repeat = take_repeat (node, held->loan, held->held);
-  LoanEntry *entry = loans_find (node, held->loan);
+  Repeat *repeat = take (node, (guint)find (node, held->loan));
 
   if (!g_bytes_equal (repeat->arrival.result.value, held->value))
     tell_difference (node, repeat, held->value);
   else if (!stop_halts (node)) /* else its slot may have been scanned for the last time */
     {
       node->stats.verified++;
-      loans_accept (node, entry, &repeat->arrival);
+      loans_accept (node, entry_of (node, repeat), &repeat->arrival);
     }
   repeat_free (repeat);
 }
 
 void
-verify_on_unrun (Node *node, guint64 held, gboolean robbed)
+verify_on_unrun (Node *node, guint64 loan, gboolean robbed)
 {
-  Repeat *repeat = take_repeat (node, 0, held);
+  Repeat *repeat = take (node, (guint)find (node, loan));
 
-  if (repeat == NULL)
-    return;
   if (robbed && !stop_halts (node))
     {
       begin (node, repeat);
       return;
     }
   if (!stop_halts (node))
-    loans_accept (node, loans_find (node, repeat->loan), &repeat->arrival);
+    loans_accept (node, entry_of (node, repeat), &repeat->arrival);
   repeat_free (repeat);
 }
 
@@ -173,8 +166,8 @@ verify_end (Node *node, const NodeId *from)
       Repeat *repeat = repeats->pdata[i - 1];
       if (stop_halts (node) || (from != NULL && !node_id_equal (&repeat->arrival.from, from)))
         continue;
-      g_ptr_array_steal_index_fast (repeats, i - 1);
-      loans_accept (node, loans_find (node, repeat->loan), &repeat->arrival);
+      (void)take (node, i - 1);
+      loans_accept (node, entry_of (node, repeat), &repeat->arrival);
       give_up (node, repeat);
     }
 }
@@ -182,10 +175,10 @@ verify_end (Node *node, const NodeId *from)
 void
 verify_forget (Node *node, const LoanEntry *entry)
 {
-  Repeat *repeat = take_repeat (node, entry->loan, 0);
+  int i = find (node, entry->loan);
 
-  if (repeat != NULL)
-    give_up (node, repeat);
+  if (i >= 0)
+    give_up (node, take (node, (guint)i));
 }
 
 void
@@ -197,9 +190,10 @@ verify_check (Node *node)
     {
       const Repeat *repeat = repeats->pdata[i];
       const HeldJob *held = held_find (node, repeat->held);
-      const LoanEntry *entry = loans_find (node, repeat->loan);
-      g_assert (held != NULL && held->lender == LENDER_REPEAT && held->loan == repeat->loan
+      const LoanEntry *entry = entry_of (node, repeat);
+      g_assert (held != NULL && held->lender == LENDER_REPEAT && held->loan == repeat->arrival.loan
                 && !held->finished);
-      g_assert (entry != NULL && loans_is_with (entry, &repeat->arrival.from));
+      g_assert (entry != NULL && entry->job != NULL
+                && loans_is_with (entry, &repeat->arrival.from));
     }
 }

@@ -23,9 +23,9 @@ gboolean verify_chooses (Node *node, const char *path);
 gboolean verify_takes (Node *node, LoanEntry *entry, const Arrival *arrival);
 /* This repeat (LENDER_REPEAT) has its result; the caller drops it. */
 void verify_on_done (Node *node, const HeldJob *held);
-/* … was given back and dropped: `held` was its number; `robbed` as in held_on_unrun. Where there is
+/* … for this loan was given back and dropped; `robbed` as in held_on_unrun. Where there is
  * no room, perhaps since all wait for this very result, it is used as it came. */
-void verify_on_unrun (Node *node, guint64 held, gboolean robbed);
+void verify_on_unrun (Node *node, guint64 loan, gboolean robbed);
 /* What came from that node (NULL: from all) is used now, as it came: the node leaves, or a round of
  * saving begins, to which a result that came earlier belongs. */
 void verify_end (Node *node, const NodeId *from);
