@@ -19,12 +19,13 @@ ended
 is "… a node is killed: the answer is the same" "$code:$answer" "0:$wanted"
 
 rm -f "$work/go"
+# Which jobs are done after how long is chance; these two are short.
+names_jobs () { [ "$(sqlite3 "$1" "SELECT count(DISTINCT job) FROM readable WHERE job IN ('fib', 'improves')" 2>/dev/null)" = 2 ]; }
 begin env PLUS_GO="$work/go" "$plus" --workers 4 --checkpoint "$work/a.db" --interval 0.2 20 4000
 ok "alone, results are saved" wait_for $((60 * slow)) has_results "$work/a.db"
+ok "the checkpoint names jobs by their functions" wait_for $((30 * slow)) names_jobs "$work/a.db"
 kill -9 "$begun"
 ended
-ok "the checkpoint names jobs by their functions" \
-  [ "$(sqlite3 "$work/a.db" "SELECT count(DISTINCT job) FROM readable WHERE job IN ('square', 'there', 'phases', 'fib', 'many')" 2>&1)" -gt 1 ]
 touch "$work/go"
 try env PLUS_GO="$work/go" "$plus" --workers 4 --checkpoint "$work/a.db" 20 4000
 is "… killed and resumed: the answer is the same" "$code:$answer" "0:$wanted"
