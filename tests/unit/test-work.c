@@ -129,6 +129,70 @@ test_what_comes_and_goes_at_once_is_told_at_once (void)
   g_assert_true (said (world, 1, "TELL"));
 }
 
+/* Messages WORK that were sent. */
+static guint n_told;
+
+static void
+count_told (World *world G_GNUC_UNUSED, guint who G_GNUC_UNUSED, const NodeEffect *effect)
+{
+  n_told += kind_sent (effect) == MESSAGE_WORK;
+}
+
+/* How many hear what this node says of its work. */
+static guint
+told_by (World *world, guint who, guint64 held, guint64 risk_us, guint32 busy)
+{
+  n_told = 0;
+  tell_work (world, who, held, risk_us, busy);
+  return n_told;
+}
+
+/* With more than WORK_ALL_MAX members the master and the lender hear at once that there is more at
+ * risk than they reckon, and that there is less when it has been long enough. */
+static void
+test_in_a_large_run_less_can_wait (void)
+{
+  g_autoptr (World) world = world_new (WORK_ALL_MAX + 2, FALSE);
+  guint64 pause_us = world->n * WORK_PAUSE_US, held;
+  start (world);
+  (void)offer (world, 2, "/0");
+  hunger (world, 1);
+  held = held_of (world, 1, "/0");
+  world->watch = count_told;
+
+  g_assert_cmpuint (told_by (world, 1, held, WORK_MOVED_US, 1), ==, 2);
+  pass (world, pause_us / 2);
+  g_assert_cmpuint (told_by (world, 1, held, WORK_MOVED_US + pause_us / 2, 1), ==, 0);
+  g_assert_cmpuint (told_by (world, 1, held, 0, 1), ==, 0);
+  g_assert_cmpuint (told_by (world, 1, held, 3 * WORK_MOVED_US + pause_us / 2, 1), ==, 2);
+  g_assert_cmpuint (told_by (world, 1, held, 0, 0), ==, 0);
+  pass (world, pause_us);
+  g_assert_cmpuint (told_by (world, 1, held, 0, 0), ==, 2);
+  pass (world, pause_us);
+  g_assert_cmpuint (told_by (world, 1, held, 0, 0), ==, 0); /* they know it all */
+
+  g_assert_cmpuint (told_by (world, 1, held, 700, 1), ==, 2);
+  pass (world, 100);
+  die (world, 1);
+  pass (world, 1);
+  g_assert_cmpuint (stats_of (world, 2).lost_us, ==, 800);
+}
+
+/* Where main's root is hears the next master at once, and the others now and then. */
+static void
+test_in_a_large_run_the_next_master_hears_of_the_root (void)
+{
+  g_autoptr (World) world = world_new (WORK_ALL_MAX + 2, FALSE);
+  guint64 pause_us = world->n * WORK_PAUSE_US;
+  start (world);
+  world->watch = count_told;
+
+  g_assert_cmpuint (told_by (world, 0, 0, WORK_MOVED_US, 1), ==, world->n - 1);
+  g_assert_cmpuint (told_by (world, 0, 0, 3 * WORK_MOVED_US, 1), ==, 1);
+  pass (world, pause_us);
+  g_assert_cmpuint (told_by (world, 0, 0, 3 * WORK_MOVED_US, 1), ==, world->n - 1);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -138,6 +202,9 @@ main (int argc, char **argv)
   g_test_add_func ("/work/who-had-no-time-to-tell-had-no-more-seats-than-it-has",
                    test_who_had_no_time_to_tell_had_no_more_seats_than_it_has);
   g_test_add_func ("/work/what-was-lost-had-been-done", test_what_was_lost_had_been_done);
+  g_test_add_func ("/work/in-a-large-run-less-can-wait", test_in_a_large_run_less_can_wait);
+  g_test_add_func ("/work/in-a-large-run-the-next-master-hears-of-the-root",
+                   test_in_a_large_run_the_next_master_hears_of_the_root);
   g_test_add_func ("/work/what-comes-and-goes-at-once-is-told-at-once",
                    test_what_comes_and_goes_at_once_is_told_at_once);
   return g_test_run ();

@@ -101,6 +101,7 @@ held_set_lender (Node *node, HeldJob *held, Lender lender, const NodeId *id, gui
   held->copy = HELD_COPY_NONE;
   held->copied_to = NODE_ID_NONE;
   held->copy_number = 0;
+  held->told = (WorkTold){ .told_us = MAX (node->now_us, 1), .busy = 1 };
   if (lender == LENDER_NODE)
     g_tree_insert (node->held.by_return, held, held);
   shares_lender_changed (node, held->held);

@@ -57,6 +57,7 @@ struct HeldJob
   guint64 work_us;
   guint64 risk_us; /* of it, what no row that was sent stands for; while it runs: as last told */
   guint32 busy;    /* seats at work for it, as last told */
+  WorkTold told;   /* of it, what its lender was told last, or reckons without a word */
   guint64 began_ms, took_ms; /* of a finished one, for its row */
   HeldWord word;
   guint64 mark; /* HELD_WAITS, HELD_KEPT: of the row, see buddy_send_row */

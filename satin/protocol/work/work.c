@@ -87,12 +87,13 @@ typedef struct
   Node *node;
   const NodeId *to;
   GArray *numbers;
+  gboolean more;
 } Telling;
 
 static gboolean
 add_item (gpointer key G_GNUC_UNUSED, gpointer value, gpointer data)
 {
-  const HeldJob *held = value;
+  HeldJob *held = value;
   Telling *telling = data;
   gboolean root = held->held == telling->node->root.held;
 
@@ -105,39 +106,59 @@ add_item (gpointer key G_GNUC_UNUSED, gpointer value, gpointer data)
   item[1] += item[2] * (telling->node->now_us - telling->node->work.self.told_us);
   if (root) /* its rows are lost with the coordinator that has not published them */
     item[1] += telling->node->work.reported_us - safe_us (telling->node);
+  held->told = (WorkTold){ .told_us = telling->node->now_us,
+                           .risk_us = item[1],
+                           .busy = (guint32)item[2] };
   g_array_append_vals (telling->numbers, item, WORK_ITEM);
   return FALSE;
 }
 
-static void
-tell (Node *node, const Member *member)
+/* What there is to tell now. */
+static WorkTold
+look (Node *node)
 {
-  g_autoptr (GArray) numbers = NULL; /* of what is held, if anything is */
   const WorkTold *self = &node->work.self;
   guint64 since_us = (node->now_us - self->told_us) * self->busy;
+
+  return (WorkTold){ .told_us = node->now_us,
+                     .work_us = self->work_us + since_us,
+                     .risk_us = self->risk_us + since_us + work_unpublished_us (node),
+                     .alone_us = self->risk_us + since_us + work_alone_us (node),
+                     .busy = self->busy };
+}
+
+static void
+tell (Node *node, const Member *member, const WorkTold *told)
+{
+  g_autoptr (GArray) numbers = NULL; /* of what is held, if anything is */
 
   if (g_tree_nnodes (node->held.by_number) > 0)
     {
       numbers = g_array_new (FALSE, FALSE, sizeof (guint64));
-      g_tree_foreach (node->held.by_number, add_item, &(Telling){ node, &member->id, numbers });
+      g_tree_foreach (node->held.by_number, add_item,
+                      &(Telling){ .node = node, .to = &member->id, .numbers = numbers });
     }
   if ((numbers == NULL || numbers->len == 0) && node->roster.members->len > WORK_ALL_MAX
       && !roster_is_master (node) && member != roster_master (node))
     return;
   (void)member_send (node, &member->id,
                      &(Message){ .kind = MESSAGE_WORK,
-                                 .work_us = self->work_us + since_us,
-                                 .risk_us = self->risk_us + since_us + work_unpublished_us (node),
-                                 .version = self->risk_us + since_us + work_alone_us (node),
-                                 .count = self->busy,
+                                 .work_us = told->work_us,
+                                 .risk_us = told->risk_us,
+                                 .version = told->alone_us,
+                                 .count = told->busy,
                                  .numbers = numbers });
 }
 
 void
 work_greet (Node *node, const Member *member)
 {
-  if (node->work.self.told_us != 0)
-    tell (node, member);
+  WorkTold told;
+
+  if (node->work.self.told_us == 0)
+    return;
+  told = look (node);
+  tell (node, member, &told);
 }
 
 static gboolean
@@ -150,24 +171,74 @@ add_lender (gpointer key G_GNUC_UNUSED, gpointer value, gpointer data)
   return FALSE;
 }
 
-/* In a large run few of them need to know. */
+/* Has it been long enough since `us`? In a small run it always has. */
+static gboolean
+has_paused (Node *node, guint64 us)
+{
+  guint64 members = node->roster.members->len;
+
+  return members <= WORK_ALL_MAX || us == 0 || node->now_us >= us + members * WORK_PAUSE_US;
+}
+
+/* In a large run few need to know: the master, lenders, and of main's root the next master; the
+ * others hear now and then where it is. */
 static void
 tell_all (Node *node)
 {
+  Work *work = &node->work;
   const GPtrArray *members = node->roster.members;
   g_autoptr (GArray) lenders = g_array_new (FALSE, FALSE, sizeof (NodeId));
-  gboolean all = members->len <= WORK_ALL_MAX || roster_is_master (node) || node->root.held != 0;
+  gboolean has_root = roster_is_master (node) || node->root.held != 0;
+  gboolean all = members->len <= WORK_ALL_MAX || (has_root && has_paused (node, work->told_all_us));
 
-  node->work.told_us = work_unpublished_us (node);
-  node->work.told_alone_us = work_alone_us (node);
-  if (!all)
+  work->told = look (node);
+  if (all)
+    work->told_all_us = node->now_us;
+  else
     g_tree_foreach (node->held.by_number, add_lender, lenders);
   for (guint i = 0; i < members->len; i++)
     {
       const Member *member = members->pdata[i];
-      if (all || i == 0 || node_id_set_has (lenders, &member->id))
-        tell (node, member);
+      if (all || i == 0 || (has_root && i == 1) || node_id_set_has (lenders, &member->id))
+        tell (node, member, &work->told);
     }
+}
+
+/* Is more at risk than who was told so reckons? */
+static gboolean
+is_more (guint64 risk_us, guint64 told_us, const WorkTold *told, guint64 now_us)
+{
+  guint64 reckoned_us = told_us + (now_us - told->told_us) * told->busy;
+
+  return risk_us > reckoned_us + MAX (WORK_MOVED_US, risk_us / WORK_MOVED_SHARE);
+}
+
+static gboolean
+find_more (gpointer key G_GNUC_UNUSED, gpointer value, gpointer data)
+{
+  const HeldJob *held = value;
+  Telling *telling = data;
+
+  telling->more
+      = held->lender == LENDER_NODE
+        && is_more (held->risk_us, held->told.risk_us, &held->told, telling->node->now_us);
+  return telling->more;
+}
+
+/* Is it time to tell the others? */
+static gboolean
+is_due (Node *node)
+{
+  const WorkTold *told = &node->work.told;
+  Telling telling = { .node = node };
+  WorkTold now;
+
+  if (has_paused (node, told->told_us))
+    return TRUE;
+  now = look (node);
+  g_tree_foreach (node->held.by_number, find_more, &telling);
+  return telling.more || is_more (now.risk_us, told->risk_us, told, node->now_us)
+         || is_more (now.alone_us, told->alone_us, told, node->now_us);
 }
 
 static gboolean
@@ -182,14 +253,13 @@ forget_item (gpointer key G_GNUC_UNUSED, gpointer value, gpointer data G_GNUC_UN
 
 /* Nothing was done here since the others were told, and nothing is: they know it all. */
 static gboolean
-is_idle (Node *node, const NodeEvent *event)
+is_idle (Node *node)
 {
-  const WorkTold *self = &node->work.self;
+  const WorkTold *told = &node->work.told;
+  WorkTold now = look (node);
 
-  return self->told_us != 0 && self->busy == 0 && event->count == 0
-         && event->work_us == self->work_us && event->risk_us == self->risk_us
-         && node->work.told_us == work_unpublished_us (node)
-         && node->work.told_alone_us == work_alone_us (node);
+  return told->told_us != 0 && told->busy == 0 && now.busy == 0 && now.work_us == told->work_us
+         && now.risk_us == told->risk_us && now.alone_us == told->alone_us;
 }
 
 void
@@ -207,8 +277,6 @@ work_moved (Node *node, guint64 risk_us)
 void
 work_on_event (Node *node, const NodeEvent *event)
 {
-  gboolean idle = is_idle (node, event);
-
   node->work.moved_us = 0;
   node->work.self = (WorkTold){ .told_us = node->now_us,
                                 .work_us = event->work_us,
@@ -224,7 +292,7 @@ work_on_event (Node *node, const NodeEvent *event)
       held->risk_us = progress->risk_us;
       held->busy = progress->busy;
     }
-  if (!idle)
+  if (!is_idle (node) && is_due (node))
     tell_all (node);
 }
 
@@ -288,7 +356,7 @@ work_published (Node *node, guint64 reported_us)
 
   work->published_us = MAX (before_us, MIN (reported_us, work->reported_us));
   node->control->published (node);
-  if (work->published_us > before_us && work->self.told_us != 0)
+  if (work->published_us > before_us && work->self.told_us != 0 && is_due (node))
     tell_all (node);
 }
 

@@ -19,6 +19,10 @@ typedef struct HeldJob HeldJob;
  * was so much, and such a share of all, since they were told: a loss is exact to that. */
 #define WORK_MOVED_US (10 * 1000)
 #define WORK_MOVED_SHARE 100
+/* With more than WORK_ALL_MAX members they are told each so often for each member, or when more is
+ * at risk than they reckon: what was told, and a clock that ran on for each seat. That there is
+ * less can wait. */
+#define WORK_PAUSE_US 2000
 #define WORK_TAKEN_MAX 4096 /* of more results that were put to use only the sums are kept */
 
 typedef struct
@@ -27,7 +31,8 @@ typedef struct
   guint64 reported_us;            /* rows that went to the coordinator stand for so much … */
   guint64 published_us;           /* … and so much of it is published */
   guint64 unsent_us;              /* rows that could not go, or went to another coordinator */
-  guint64 told_us, told_alone_us; /* the two sums when the others were told last */
+  WorkTold told;                  /* what was told last, and so is reckoned with … */
+  guint64 told_all_us;            /* … and when it was to all */
   guint64 moved_us;  /* by results that came and rows that went since the engine told */
   NodeId untold_by;  /* this member left last with jobs of which it had not told, … */
   guint64 untold_us; /* … and had done so much for them */
