@@ -6,7 +6,8 @@
 
 #include "link.h"
 
-#define ADMIT_GATHER_US 200 /* times the number of members */
+/* So long: a change has every member look at all of them. */
+#define ADMIT_GATHER_US(members) MIN (4 * (guint64)(members) * (members), G_USEC_PER_SEC)
 
 typedef struct
 {
