@@ -403,6 +403,29 @@ test_stall (void)
   pair_clear (&pair);
 }
 
+/* … also when the owner goes on sending: what is sent meanwhile is no answer. */
+static void
+test_stall_while_sending (void)
+{
+  Pair pair;
+  guint64 since_us;
+
+  pair_init (&pair);
+  pair_link_up (&pair, 1, 0, FALSE);
+  pair_settle (&pair);
+  since_us = pair.now_us;
+  for (guint i = 0; i < 8 && !session_wants (pair.end[0].session); i++)
+    {
+      pair_send_text (&pair, 0, SESSION_URGENT, "a");
+      pair_carry (&pair, 0, 0);
+      pair.now_us += SESSION_STALL_US / 4;
+      session_tick (pair.end[0].session, pair.now_us);
+    }
+  g_assert_true (session_wants (pair.end[0].session));
+  g_assert_cmpuint (pair.now_us, ==, since_us + SESSION_STALL_US);
+  pair_clear (&pair);
+}
+
 /* ---- the end ---- */
 
 static void
@@ -449,6 +472,7 @@ main (int argc, char **argv)
   g_test_add_func ("/session/idle-race", test_idle_race);
   g_test_add_func ("/session/unacknowledged-is-not-idle", test_unacknowledged_is_not_idle);
   g_test_add_func ("/session/stall", test_stall);
+  g_test_add_func ("/session/stall-while-sending", test_stall_while_sending);
   g_test_add_func ("/session/peer-down", test_peer_down);
   return g_test_run ();
 }
