@@ -49,6 +49,30 @@ test_what_could_not_be_written_goes_under_what_came_since (void)
   g_assert_cmpuint (inbox->bytes, ==, 24);
 }
 
+/* Of the rows of one job that could not be written, and came since: one of another digest is the
+ * newer job's. */
+static void
+test_rows_of_another_digest_stay (void)
+{
+  for (guint same = 0; same < 2; same++)
+    {
+      g_autoptr (Inbox) inbox = inbox_new ();
+      Inbox *older = inbox_new ();
+      Row *newer = row_make ("/0", 1, 2, 0), *old = row_make ("/0", 1, 1, 0);
+      Digest digest = newer->digest;
+
+      if (!same)
+        memset (&old->digest, 7, sizeof old->digest);
+      inbox_add_row (inbox, newer);
+      inbox_add_row (older, old);
+      inbox_put_back (inbox, older);
+      const Row *stays = g_hash_table_lookup (inbox->rows, "/0");
+      g_assert_cmpuint (g_hash_table_size (inbox->rows), ==, 1);
+      g_assert_true (digest_equal (&stays->digest, &digest));
+      g_assert_cmpuint (inbox->bytes, ==, g_bytes_get_size (stays->value));
+    }
+}
+
 static void
 test_phases_do_not_pile_up (void)
 {
@@ -121,6 +145,38 @@ test_all_kinds_go_back (void)
 }
 
 static void
+add_happening (Inbox *inbox, const char *text)
+{
+  inbox_add_member (inbox, &(InboxMember){ .host = (char *)text });
+  inbox_add_event (inbox, &(InboxEvent){ .kind = (char *)text });
+}
+
+/* What could not be written comes before what came meanwhile, and each in the order in which it
+ * happened. */
+static void
+test_what_happened_stays_in_order (void)
+{
+  static const char *const texts[] = { "a", "b", "c", "d", "e" };
+  g_autoptr (Inbox) inbox = inbox_new ();
+  Inbox *older = inbox_new ();
+  const GList *member, *event;
+
+  for (guint i = 0; i < G_N_ELEMENTS (texts); i++)
+    add_happening (i < 3 ? older : inbox, texts[i]);
+  inbox_put_back (inbox, older);
+  member = inbox->members.head;
+  event = inbox->events.head;
+  for (guint i = 0; i < G_N_ELEMENTS (texts); i++)
+    {
+      g_assert_cmpstr (((InboxMember *)member->data)->host, ==, texts[i]);
+      g_assert_cmpstr (((InboxEvent *)event->data)->kind, ==, texts[i]);
+      member = member->next;
+      event = event->next;
+    }
+  g_assert_true (member == NULL && event == NULL);
+}
+
+static void
 test_the_first_answer_counts (void)
 {
   g_autoptr (Inbox) inbox = inbox_new ();
@@ -165,6 +221,8 @@ main (int argc, char **argv)
   g_test_add_func ("/inbox/phases-do-not-pile-up", test_phases_do_not_pile_up);
   g_test_add_func ("/inbox/all-kinds-go-back", test_all_kinds_go_back);
   g_test_add_func ("/inbox/the-first-answer-counts", test_the_first_answer_counts);
+  g_test_add_func ("/inbox/what-happened-stays-in-order", test_what_happened_stays_in_order);
+  g_test_add_func ("/inbox/rows-of-another-digest-stay", test_rows_of_another_digest_stay);
   g_test_add_func ("/inbox/the-phase-that-runs-stays", test_the_phase_that_runs_stays);
   return g_test_run ();
 }

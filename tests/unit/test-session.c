@@ -426,6 +426,37 @@ test_stall_while_sending (void)
   pair_clear (&pair);
 }
 
+/* Where nothing is heard in time, the next connection gets twice as long, until something is heard.
+ */
+static void
+test_patience (void)
+{
+  Pair pair;
+  guint64 patience_us = SESSION_STALL_US;
+
+  pair_init (&pair);
+  pair_link_up (&pair, 1, 0, FALSE);
+  pair_settle (&pair);
+  pair_send_text (&pair, 0, SESSION_BULK, "a");
+  for (guint64 number = 2; number < 5; number++, patience_us *= 2)
+    {
+      pair_carry (&pair, 0, 0); /* is lost */
+      g_assert_cmpuint (session_due (pair.end[0].session), ==, pair.now_us + patience_us);
+      pair_wait_for (&pair, 0);
+      pair_carry (&pair, 0, 0);
+      pair_link_up (&pair, number, 1, FALSE);
+      pair_carry (&pair, 1, 1); /* its HELLO */
+    }
+  pair_settle (&pair);
+  pair_assert_got (&pair.end[1], 1, "a");
+  pair_wait_for (&pair, 1); /* the acknowledgement */
+  pair_settle (&pair);
+  pair_send_text (&pair, 0, SESSION_BULK, "b");
+  pair_carry (&pair, 0, 0);
+  g_assert_cmpuint (session_due (pair.end[0].session), ==, pair.now_us + SESSION_STALL_US);
+  pair_clear (&pair);
+}
+
 /* ---- the end ---- */
 
 static void
@@ -473,6 +504,7 @@ main (int argc, char **argv)
   g_test_add_func ("/session/unacknowledged-is-not-idle", test_unacknowledged_is_not_idle);
   g_test_add_func ("/session/stall", test_stall);
   g_test_add_func ("/session/stall-while-sending", test_stall_while_sending);
+  g_test_add_func ("/session/patience", test_patience);
   g_test_add_func ("/session/peer-down", test_peer_down);
   return g_test_run ();
 }
