@@ -208,6 +208,23 @@ test_the_last_that_are_gone_are_looked_for (void)
   g_assert_true (alive_is_accused (node, "gone1"));
 }
 
+/* A member says that another one is gone: the master dials that one, and does not believe it. */
+static void
+test_the_master_looks_for_itself (void)
+{
+  g_autoptr (World) world = world_new (3, FALSE);
+  guint n_dials;
+
+  start (world);
+  pass (world, G_USEC_PER_SEC);
+  n_dials = world->n_dials;
+  deliver (world, link_between (world, 0, 1), 0,
+           &(Message){ .kind = MESSAGE_GONE, .id = node_self (world->peer[2].node) });
+  g_assert_cmpuint (world->n_dials, ==, n_dials + 1);
+  pass (world, NODE_SILENCE_US);
+  g_assert_cmpuint (members_of (world, 0), ==, 3);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -224,6 +241,7 @@ main (int argc, char **argv)
   TEST ("a-join-does-not-wait-behind-what-nobody-hears",
         test_a_join_does_not_wait_behind_what_nobody_hears);
   TEST ("a-program-by-a-near-name-does-not-join", test_a_program_by_a_near_name_does_not_join);
+  TEST ("the-master-looks-for-itself", test_the_master_looks_for_itself);
   TEST ("a-sleep-is-not-time-to-greet", test_a_sleep_is_not_time_to_greet);
   TEST ("the-last-that-are-gone-are-looked-for", test_the_last_that_are_gone_are_looked_for);
   return g_test_run ();

@@ -73,6 +73,26 @@ test_rows_of_another_digest_stay (void)
     }
 }
 
+/* Of two kept states of one job the larger stays; the work that the other one tells of is in it. */
+static void
+test_a_kept_state_loses_no_work (void)
+{
+  for (guint first = 0; first < 2; first++)
+    {
+      g_autoptr (Inbox) inbox = inbox_new ();
+
+      for (guint turn = 0; turn < 2; turn++)
+        {
+          gboolean larger = turn == first;
+          Row *row = row_make_kept ("/0", larger ? 4 : 3, 16);
+          row->work_us = larger ? 5 : 9;
+          inbox_add_row (inbox, row);
+        }
+      g_assert_cmpuint (keep_at (inbox, "/0")->children, ==, 4);
+      g_assert_cmpuint (keep_at (inbox, "/0")->work_us, ==, 9);
+    }
+}
+
 static void
 test_phases_do_not_pile_up (void)
 {
@@ -222,6 +242,7 @@ main (int argc, char **argv)
   g_test_add_func ("/inbox/all-kinds-go-back", test_all_kinds_go_back);
   g_test_add_func ("/inbox/the-first-answer-counts", test_the_first_answer_counts);
   g_test_add_func ("/inbox/what-happened-stays-in-order", test_what_happened_stays_in_order);
+  g_test_add_func ("/inbox/a-kept-state-loses-no-work", test_a_kept_state_loses_no_work);
   g_test_add_func ("/inbox/rows-of-another-digest-stay", test_rows_of_another_digest_stay);
   g_test_add_func ("/inbox/the-phase-that-runs-stays", test_the_phase_that_runs_stays);
   return g_test_run ();
