@@ -135,6 +135,53 @@ fill (Inbox *inbox, const char *text, guint64 ticket)
   g_array_append_val (inbox->present, id);
 }
 
+/* Whatever there is to write, alone: it is to be written. */
+static void
+test_nothing_is_taken_for_empty (void)
+{
+  const guint kinds = 9;
+
+  for (guint kind = 0; kind <= kinds; kind++)
+    {
+      g_autoptr (Inbox) inbox = inbox_new ();
+      g_autoptr (GBytes) bytes = g_bytes_new_static ("a", 2);
+
+      switch (kind)
+        {
+        case 0:
+          inbox_set (inbox, "key", "a");
+          break;
+        case 1:
+          inbox_add_value (inbox->constants, "name", "type", bytes);
+          break;
+        case 2:
+          inbox_add_value (inbox->bests, "name", "type", bytes);
+          break;
+        case 3:
+          inbox_answer (inbox, bytes, 0);
+          break;
+        case 4:
+          inbox_add_member (inbox, &(InboxMember){ .host = (char *)"a" });
+          break;
+        case 5:
+          inbox_add_event (inbox, &(InboxEvent){ .kind = (char *)"a" });
+          break;
+        case 6:
+          inbox->present = g_array_new (FALSE, FALSE, sizeof (NodeId));
+          break;
+        case 7:
+          inbox_add_row (inbox, row_make ("/0", 1, 1, 0));
+          break;
+        case 8:
+          inbox_add_row (inbox, row_make_kept ("/0", 1, 1));
+          break;
+        default:
+          break; /* a ticket alone is nothing to write */
+        }
+      g_assert_cmpint (inbox_is_empty (inbox), ==, kind == kinds);
+    }
+}
+
 /* Of one name the newer stays, but of answers the first. What happened stays in order. */
 static void
 test_all_kinds_go_back (void)
@@ -243,6 +290,7 @@ main (int argc, char **argv)
   g_test_add_func ("/inbox/the-first-answer-counts", test_the_first_answer_counts);
   g_test_add_func ("/inbox/what-happened-stays-in-order", test_what_happened_stays_in_order);
   g_test_add_func ("/inbox/a-kept-state-loses-no-work", test_a_kept_state_loses_no_work);
+  g_test_add_func ("/inbox/nothing-is-taken-for-empty", test_nothing_is_taken_for_empty);
   g_test_add_func ("/inbox/rows-of-another-digest-stay", test_rows_of_another_digest_stay);
   g_test_add_func ("/inbox/the-phase-that-runs-stays", test_the_phase_that_runs_stays);
   return g_test_run ();

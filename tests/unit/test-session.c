@@ -130,6 +130,32 @@ test_hello_first_and_once (void)
 
 /* ---- acknowledgements ---- */
 
+/* Nobody has what was not sent yet: who says so is no member, and its connection ends. */
+static void
+test_what_waits_cannot_be_acknowledged (void)
+{
+  const char text[] = "more bytes than may be on their way at once, so the last ones of these wait";
+
+  for (guint64 number = 1; number <= 6; number++)
+    {
+      SessionFrame ack = { .kind = SESSION_FRAME_ACK };
+      gboolean sent = number <= FLIGHT / FRAGMENT;
+      Pair pair;
+
+      g_assert_cmpuint (sizeof text, >, FLIGHT);
+      pair_init (&pair);
+      pair_link_up (&pair, 1, 0, FALSE);
+      pair_settle (&pair);
+      pair_send_text (&pair, 0, SESSION_BULK, text);
+      pair_carry (&pair, 0, 0);
+      ack.received[SESSION_BULK] = number;
+      hear (&pair, 0, 1, ack);
+      pair_carry (&pair, 0, 0);
+      g_assert_cmpuint (pair.end[0].refused, ==, !sent);
+      pair_clear (&pair);
+    }
+}
+
 /* An end that sends a fragment again has not heard that it came: the copy is acknowledged, too. */
 static void
 test_copy_is_acknowledged (void)
@@ -502,6 +528,8 @@ main (int argc, char **argv)
   g_test_add_func ("/session/idle", test_idle);
   g_test_add_func ("/session/idle-race", test_idle_race);
   g_test_add_func ("/session/unacknowledged-is-not-idle", test_unacknowledged_is_not_idle);
+  g_test_add_func ("/session/what-waits-cannot-be-acknowledged",
+                   test_what_waits_cannot_be_acknowledged);
   g_test_add_func ("/session/stall", test_stall);
   g_test_add_func ("/session/stall-while-sending", test_stall_while_sending);
   g_test_add_func ("/session/patience", test_patience);
