@@ -113,6 +113,52 @@ failures_in_a_row_are_tried_ever_less_often (void)
   again_free (again);
 }
 
+/* When the run cannot be asked, only those that were due wait anew. */
+static void
+others_are_not_put_off (void)
+{
+  Again *again = again_new (2);
+  guint failures;
+
+  for (guint i = 0; i < 2; i++)
+    {
+      again_started (again, i);
+      (void)again_gone (again, i, AGAIN_NEVER, i * 10 * SECOND, &failures);
+    }
+  gint64 due_us = again_pause_us (1);
+  g_assert_true (again_look (again, due_us));
+  again_put_off (again, due_us);
+  g_assert_false (again_look (again, due_us));
+  g_assert_true (again_look (again, due_us + AGAIN_PAUSE_US));
+  g_assert_cmpint (again_take (again), ==, 0);
+  g_assert_cmpint (again_take (again), ==, -1);
+  again_free (again);
+}
+
+/* What the node before it was says nothing of the one that is there now. */
+static void
+who_never_joined_did_not_last (void)
+{
+  Again *again = again_new (1);
+  gint64 now_us = 2 * AGAIN_LASTS_US;
+  guint failures;
+
+  again_started (again, 0);
+  again_joined (again, 0, 1);
+  (void)again_gone (again, 0, AGAIN_LOST, now_us, &failures);
+  g_assert_cmpuint (failures, ==, 0);
+  for (guint n = 1; n <= 3; n++)
+    {
+      now_us += AGAIN_LASTS_US;
+      g_assert_true (again_look (again, now_us));
+      g_assert_cmpint (again_take (again), ==, 0);
+      again_started (again, 0);
+      (void)again_gone (again, 0, AGAIN_NEVER, now_us + 1, &failures);
+      g_assert_cmpuint (failures, ==, n);
+    }
+  again_free (again);
+}
+
 static void
 who_left_stays_away (void)
 {
@@ -198,6 +244,8 @@ main (int argc, char **argv)
                    a_node_that_lasted_is_replaced_at_once);
   g_test_add_func ("/again/failures-in-a-row-are-tried-ever-less-often",
                    failures_in_a_row_are_tried_ever_less_often);
+  g_test_add_func ("/again/others-are-not-put-off", others_are_not_put_off);
+  g_test_add_func ("/again/who-never-joined-did-not-last", who_never_joined_did_not_last);
   g_test_add_func ("/again/who-left-stays-away", who_left_stays_away);
   g_test_add_func ("/again/nobody-starts-while-it-is-not-known-that-the-run-goes-on",
                    nobody_starts_while_it_is_not_known_that_the_run_goes_on);

@@ -169,6 +169,62 @@ test_a_program_by_a_near_name_does_not_join (void)
     }
 }
 
+/* A connection that has not said yet whose it is has its time after a sleep, too. */
+static void
+test_a_sleep_is_not_time_to_greet (void)
+{
+  g_autoptr (World) world = world_new (2, FALSE);
+  Wire wire = { { 0, 1 }, TRUE, FALSE };
+
+  start (world);
+  pass (world, NODE_HEARTBEAT_US);
+  g_array_append_val (world->wires, wire);
+  guint64 link = world->wires->len;
+  post (world, (Post){ .to = 0, .kind = NODE_EVENT_LINK_UP, .link = link });
+  pump (world);
+  world->now_us += (guint64)100 * NODE_SILENCE_US;
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_TIMER });
+  g_assert_true (g_array_index (world->wires, Wire, link - 1).up);
+  pass (world, 2 * NODE_SILENCE_US);
+  g_assert_false (g_array_index (world->wires, Wire, link - 1).up);
+}
+
+/* Of those that are gone the last ones are looked for, and nobody looks for itself. */
+static void
+test_the_last_that_are_gone_are_looked_for (void)
+{
+  g_autoptr (World) world = world_new (2, FALSE);
+  Node *node = world->peer[0].node;
+
+  alive_accuse (node, node->config.address);
+  g_assert_false (alive_is_accused (node, node->config.address));
+  for (guint i = 0; i <= ALIVE_ACCUSED_MAX; i++)
+    {
+      g_autofree char *address = g_strdup_printf ("gone%u", i);
+      alive_accuse (node, address);
+      g_assert_true (alive_is_accused (node, address));
+    }
+  g_assert_false (alive_is_accused (node, "gone0"));
+  g_assert_true (alive_is_accused (node, "gone1"));
+}
+
+/* A member says that another one is gone: the master dials that one, and does not believe it. */
+static void
+test_the_master_looks_for_itself (void)
+{
+  g_autoptr (World) world = world_new (3, FALSE);
+  guint n_dials;
+
+  start (world);
+  pass (world, G_USEC_PER_SEC);
+  n_dials = world->n_dials;
+  deliver (world, link_between (world, 0, 1), 0,
+           &(Message){ .kind = MESSAGE_GONE, .id = node_self (world->peer[2].node) });
+  g_assert_cmpuint (world->n_dials, ==, n_dials + 1);
+  pass (world, NODE_SILENCE_US);
+  g_assert_cmpuint (members_of (world, 0), ==, 3);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -185,5 +241,8 @@ main (int argc, char **argv)
   TEST ("a-join-does-not-wait-behind-what-nobody-hears",
         test_a_join_does_not_wait_behind_what_nobody_hears);
   TEST ("a-program-by-a-near-name-does-not-join", test_a_program_by_a_near_name_does_not_join);
+  TEST ("the-master-looks-for-itself", test_the_master_looks_for_itself);
+  TEST ("a-sleep-is-not-time-to-greet", test_a_sleep_is_not_time_to_greet);
+  TEST ("the-last-that-are-gone-are-looked-for", test_the_last_that_are_gone_are_looked_for);
   return g_test_run ();
 }

@@ -270,6 +270,31 @@ test_one_that_is_too_slow_waits (void)
   g_assert_cmpint (buddy_at (world, who)->state, ==, BUDDY_FULL);
 }
 
+/* Rows go to the buddy as often as without a checkpoint, which is written less often. */
+static void
+test_a_checkpoint_makes_copies_no_rarer (void)
+{
+  g_autoptr (World) world = world_new (0, TRUE);
+
+  world->buddies = TRUE;
+  for (guint i = 0; i < 2; i++)
+    add_peer (world, FALSE);
+  pass (world, 10);
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
+  for (guint i = 0; i < 10; i++)
+    scan (world);
+  for (guint turn = 0; turn < 3; turn++)
+    {
+      forget_log (world);
+      scan (world);
+      for (guint i = 0; i < 2; i++)
+        {
+          g_assert_cmpint (buddy_at (world, i)->state, ==, BUDDY_FULL);
+          g_assert_true (said (world, i, "SCAN"));
+        }
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -288,5 +313,7 @@ main (int argc, char **argv)
                    test_rows_are_replaced_when_all_have_come);
   g_test_add_func ("/buddy/old-rows-go-when-all-have-come", test_old_rows_go_when_all_have_come);
   g_test_add_func ("/buddy/one-that-is-too-slow-waits", test_one_that_is_too_slow_waits);
+  g_test_add_func ("/buddy/a-checkpoint-makes-copies-no-rarer",
+                   test_a_checkpoint_makes_copies_no_rarer);
   return g_test_run ();
 }

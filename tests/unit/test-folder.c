@@ -5,6 +5,7 @@
 #include "folder/folder.h"
 #include "host/process.h"
 
+#include <fcntl.h>
 #include <glib/gstdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -343,6 +344,101 @@ test_taken (void)
   g_assert_true (folder_remove (path, &error));
 }
 
+/* The mark of a process speaks for that one alone: not for a node under whose number it lies. */
+static void
+test_a_mark_of_another_process (void)
+{
+  g_auto (FolderRun) run = a_run ("r3");
+  g_autoptr (GError) error = NULL;
+  g_autofree char *path = folder_create (&run, &error);
+  const gint64 nobody = 2147483646;
+  g_autofree char *own = folder_node_file (getpid (), "process");
+  g_autofree char *other = folder_node_file (nobody, "process");
+
+  g_assert_true (folder_enter (path, getpid (), &error));
+  g_autoptr (GBytes) mark = folder_bytes (path, own, NULL);
+  g_assert_nonnull (mark);
+  g_assert_true (folder_write (path, other, mark, &error));
+  g_assert_true (folder_pid_is_live (path, getpid ()));
+  g_assert_false (folder_pid_is_live (path, nobody));
+  g_assert_true (folder_remove (path, &error));
+}
+
+static void
+make_old (const char *path, const char *file)
+{
+  g_autofree char *name = g_build_filename (path, file, NULL);
+  const struct timespec long_ago[2] = { { .tv_sec = 1 }, { .tv_sec = 1 } };
+
+  g_assert_cmpint (utimensat (AT_FDCWD, name, long_ago, 0), ==, 0);
+}
+
+/* A node of another host lives as long as it gives signs. */
+static void
+test_signs_of_other_hosts (void)
+{
+  g_auto (FolderRun) run = a_run ("r3");
+  g_autoptr (GError) error = NULL;
+  g_autofree char *path = folder_create (&run, &error);
+  g_autofree char *own = process_mark (getpid ());
+  g_autofree char *file = folder_node_file (getpid (), "process");
+  g_autofree char *text = g_strdup_printf ("00000000%s\nelsewhere\n", own + PROCESS_HOST_LENGTH);
+  g_autoptr (GBytes) bytes = g_bytes_new (text, strlen (text));
+
+  g_assert_true (folder_write (path, file, bytes, &error));
+  g_assert_true (folder_pid_is_live (path, getpid ()));
+  make_old (path, file);
+  g_assert_false (folder_pid_is_live (path, getpid ()));
+  folder_sign (path);
+  g_assert_true (folder_pid_is_live (path, getpid ()));
+  g_assert_true (folder_remove (path, &error));
+}
+
+/* A folder whose run is not described yet is being made; an old one was left so. */
+static void
+test_a_folder_that_is_being_made (void)
+{
+  g_auto (FolderRun) run = a_run ("r3");
+  g_autoptr (GError) error = NULL;
+  g_autofree char *path = folder_create (&run, &error);
+  g_autofree char *file = g_build_filename (path, "run", NULL);
+
+  g_assert_cmpint (g_unlink (file), ==, 0);
+  g_assert_true (folder_is_live (path));
+  make_old (path, "");
+  g_assert_false (folder_is_live (path));
+  g_assert_true (folder_remove (path, &error));
+}
+
+/* … and so does who stays only to hold the folder. */
+static void
+test_a_sign_is_for_all_that_a_process_is (void)
+{
+  g_auto (FolderRun) run = a_run ("r3");
+  g_autoptr (GError) error = NULL;
+  g_autofree char *path = folder_create (&run, &error);
+  static const char *const suffixes[] = { FOLDER_NODE_PROCESS, FOLDER_NODE_STAYS };
+
+  g_assert_true (folder_enter (path, getpid (), &error));
+  g_assert_true (folder_stay (path, &error));
+  for (guint turn = 0; turn < 2; turn++)
+    {
+      for (guint i = 0; i < G_N_ELEMENTS (suffixes); i++)
+        {
+          g_autofree char *file = folder_node_file (getpid (), suffixes[i]);
+          g_autofree char *name = g_build_filename (path, file, NULL);
+          struct stat status;
+
+          if (turn == 0)
+            make_old (path, file);
+          g_assert_cmpint (stat (name, &status), ==, 0);
+          g_assert_cmpint (status.st_mtime > 1, ==, turn);
+        }
+      folder_sign (path);
+    }
+  g_assert_true (folder_remove (path, &error));
+}
+
 static void
 test_nodes (void)
 {
@@ -441,6 +537,11 @@ main (int argc, char **argv)
   g_test_add_func ("/folder/a-run-without-a-program", test_a_run_without_a_program);
   g_test_add_func ("/folder/what-was-written-comes-back", test_round_trip);
   g_test_add_func ("/folder/drafts-of-records", test_drafts);
+  g_test_add_func ("/folder/a-mark-of-another-process", test_a_mark_of_another_process);
+  g_test_add_func ("/folder/a-folder-that-is-being-made", test_a_folder_that_is_being_made);
+  g_test_add_func ("/folder/signs-of-other-hosts", test_signs_of_other_hosts);
+  g_test_add_func ("/folder/a-sign-is-for-all-that-a-process-is",
+                   test_a_sign_is_for_all_that_a_process_is);
   g_test_add_func ("/folder/the-first-end-stays", test_end);
   g_test_add_func ("/folder/a-file-comes-in-pieces", test_pieces);
   g_test_add_func ("/folder/who-has-ended-is-known", test_record);

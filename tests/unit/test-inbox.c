@@ -49,6 +49,50 @@ test_what_could_not_be_written_goes_under_what_came_since (void)
   g_assert_cmpuint (inbox->bytes, ==, 24);
 }
 
+/* Of the rows of one job that could not be written, and came since: one of another digest is the
+ * newer job's. */
+static void
+test_rows_of_another_digest_stay (void)
+{
+  for (guint same = 0; same < 2; same++)
+    {
+      g_autoptr (Inbox) inbox = inbox_new ();
+      Inbox *older = inbox_new ();
+      Row *newer = row_make ("/0", 1, 2, 0), *old = row_make ("/0", 1, 1, 0);
+      Digest digest = newer->digest;
+
+      if (!same)
+        memset (&old->digest, 7, sizeof old->digest);
+      inbox_add_row (inbox, newer);
+      inbox_add_row (older, old);
+      inbox_put_back (inbox, older);
+      const Row *stays = g_hash_table_lookup (inbox->rows, "/0");
+      g_assert_cmpuint (g_hash_table_size (inbox->rows), ==, 1);
+      g_assert_true (digest_equal (&stays->digest, &digest));
+      g_assert_cmpuint (inbox->bytes, ==, g_bytes_get_size (stays->value));
+    }
+}
+
+/* Of two kept states of one job the larger stays; the work that the other one tells of is in it. */
+static void
+test_a_kept_state_loses_no_work (void)
+{
+  for (guint first = 0; first < 2; first++)
+    {
+      g_autoptr (Inbox) inbox = inbox_new ();
+
+      for (guint turn = 0; turn < 2; turn++)
+        {
+          gboolean larger = turn == first;
+          Row *row = row_make_kept ("/0", larger ? 4 : 3, 16);
+          row->work_us = larger ? 5 : 9;
+          inbox_add_row (inbox, row);
+        }
+      g_assert_cmpuint (keep_at (inbox, "/0")->children, ==, 4);
+      g_assert_cmpuint (keep_at (inbox, "/0")->work_us, ==, 9);
+    }
+}
+
 static void
 test_phases_do_not_pile_up (void)
 {
@@ -91,6 +135,53 @@ fill (Inbox *inbox, const char *text, guint64 ticket)
   g_array_append_val (inbox->present, id);
 }
 
+/* Whatever there is to write, alone: it is to be written. */
+static void
+test_nothing_is_taken_for_empty (void)
+{
+  const guint kinds = 9;
+
+  for (guint kind = 0; kind <= kinds; kind++)
+    {
+      g_autoptr (Inbox) inbox = inbox_new ();
+      g_autoptr (GBytes) bytes = g_bytes_new_static ("a", 2);
+
+      switch (kind)
+        {
+        case 0:
+          inbox_set (inbox, "key", "a");
+          break;
+        case 1:
+          inbox_add_value (inbox->constants, "name", "type", bytes);
+          break;
+        case 2:
+          inbox_add_value (inbox->bests, "name", "type", bytes);
+          break;
+        case 3:
+          inbox_answer (inbox, bytes, 0);
+          break;
+        case 4:
+          inbox_add_member (inbox, &(InboxMember){ .host = (char *)"a" });
+          break;
+        case 5:
+          inbox_add_event (inbox, &(InboxEvent){ .kind = (char *)"a" });
+          break;
+        case 6:
+          inbox->present = g_array_new (FALSE, FALSE, sizeof (NodeId));
+          break;
+        case 7:
+          inbox_add_row (inbox, row_make ("/0", 1, 1, 0));
+          break;
+        case 8:
+          inbox_add_row (inbox, row_make_kept ("/0", 1, 1));
+          break;
+        default:
+          break; /* a ticket alone is nothing to write */
+        }
+      g_assert_cmpint (inbox_is_empty (inbox), ==, kind == kinds);
+    }
+}
+
 /* Of one name the newer stays, but of answers the first. What happened stays in order. */
 static void
 test_all_kinds_go_back (void)
@@ -118,6 +209,38 @@ test_all_kinds_go_back (void)
       g_assert_cmpstr (((InboxEvent *)inbox->events.head->data)->kind, ==, "old");
       g_assert_cmpstr (((InboxEvent *)inbox->events.tail->data)->detail, ==, stays);
     }
+}
+
+static void
+add_happening (Inbox *inbox, const char *text)
+{
+  inbox_add_member (inbox, &(InboxMember){ .host = (char *)text });
+  inbox_add_event (inbox, &(InboxEvent){ .kind = (char *)text });
+}
+
+/* What could not be written comes before what came meanwhile, and each in the order in which it
+ * happened. */
+static void
+test_what_happened_stays_in_order (void)
+{
+  static const char *const texts[] = { "a", "b", "c", "d", "e" };
+  g_autoptr (Inbox) inbox = inbox_new ();
+  Inbox *older = inbox_new ();
+  const GList *member, *event;
+
+  for (guint i = 0; i < G_N_ELEMENTS (texts); i++)
+    add_happening (i < 3 ? older : inbox, texts[i]);
+  inbox_put_back (inbox, older);
+  member = inbox->members.head;
+  event = inbox->events.head;
+  for (guint i = 0; i < G_N_ELEMENTS (texts); i++)
+    {
+      g_assert_cmpstr (((InboxMember *)member->data)->host, ==, texts[i]);
+      g_assert_cmpstr (((InboxEvent *)event->data)->kind, ==, texts[i]);
+      member = member->next;
+      event = event->next;
+    }
+  g_assert_true (member == NULL && event == NULL);
 }
 
 static void
@@ -165,6 +288,10 @@ main (int argc, char **argv)
   g_test_add_func ("/inbox/phases-do-not-pile-up", test_phases_do_not_pile_up);
   g_test_add_func ("/inbox/all-kinds-go-back", test_all_kinds_go_back);
   g_test_add_func ("/inbox/the-first-answer-counts", test_the_first_answer_counts);
+  g_test_add_func ("/inbox/what-happened-stays-in-order", test_what_happened_stays_in_order);
+  g_test_add_func ("/inbox/a-kept-state-loses-no-work", test_a_kept_state_loses_no_work);
+  g_test_add_func ("/inbox/nothing-is-taken-for-empty", test_nothing_is_taken_for_empty);
+  g_test_add_func ("/inbox/rows-of-another-digest-stay", test_rows_of_another_digest_stay);
   g_test_add_func ("/inbox/the-phase-that-runs-stays", test_the_phase_that_runs_stays);
   return g_test_run ();
 }

@@ -292,6 +292,130 @@ test_orders_to_close_do_not_delay (void)
     }
 }
 
+/* Each master counts its own orders: the first of a new one is not older than those of the last. */
+static void
+test_a_new_master_counts_its_own_orders_to_close (void)
+{
+  g_autoptr (World) world = world_with_another ();
+
+  deliver (world, link_between (world, 0, 2), 2, &(Message){ .kind = MESSAGE_CLOSE, .count = 5 });
+  die (world, 0);
+  pass (world, G_USEC_PER_SEC);
+  g_assert_true (roster_is_master (world->peer[1].node));
+  closed_request = 0;
+  world->watch = note_closed;
+  deliver (world, link_between (world, 1, 2), 2, &(Message){ .kind = MESSAGE_CLOSE, .count = 1 });
+  for (guint i = 0; i < 2; i++) /* one of them may have begun before the second order */
+    {
+      pass (world, 20 * G_USEC_PER_SEC);
+      tell (world, 2, &(NodeEvent){ .kind = NODE_EVENT_PUBLISHED, .number = 9 + i, .final = TRUE });
+    }
+  g_assert_cmpuint (closed_request, ==, 1);
+}
+
+/* n0 says that `holder` got the lease, so many leases later; it does not hear what is said to that.
+ */
+static void
+say_lease (World *world, guint to, guint holder, guint32 later)
+{
+  const Lease *lease = &world->peer[to].node->lease;
+
+  world->peer[0].deaf = TRUE;
+  deliver (world, link_between (world, 0, to), to,
+           &(Message){ .kind = MESSAGE_LEASE,
+                       .id = node_self (world->peer[holder].node),
+                       .term = lease->term,
+                       .count = lease->number + later });
+}
+
+/* What was asked of a coordinator ends with its lease. In a later lease it closes nothing, and it
+ * publishes what is asked for then. */
+static void
+test_a_later_lease_owes_nothing_of_an_earlier_one (void)
+{
+  for (guint asked = 1; asked <= 2; asked++)
+    {
+      g_autoptr (World) world = world_with_another ();
+
+      for (guint32 request = 1; request <= asked; request++)
+        deliver (world, link_between (world, 0, 2), 2,
+                 &(Message){ .kind = MESSAGE_CLOSE, .count = request });
+      say_lease (world, 2, 0, 1);
+      g_assert_true (said (world, 2, "RETIRE"));
+      forget_log (world);
+      say_lease (world, 2, 2, 1);
+      g_assert_true (said (world, 2, "COORDINATOR"));
+      tell (world, 2, &(NodeEvent){ .kind = NODE_EVENT_OPENED, .number = 1 });
+      tell (world, 2, &(NodeEvent){ .kind = NODE_EVENT_SAVE });
+      pass (world, ROUND_PATIENCE_US + G_USEC_PER_SEC);
+      g_assert_false (said (world, 2, "FINAL"));
+      g_assert_true (said (world, 2, "PUBLISH"));
+    }
+}
+
+static guint n_leases, n_resigned; /* that n2 said, with its present number */
+
+static void
+note_said (World *world, guint who, const NodeEffect *effect)
+{
+  g_auto (Message) message = { 0 };
+
+  if (who != 2 || !read_sent (effect, &message)
+      || message.count != world->peer[2].node->lease.number)
+    return;
+  n_leases += message.kind == MESSAGE_LEASE;
+  n_resigned += message.kind == MESSAGE_ELECT && message.flag;
+}
+
+/* A member that says an older lease hears the present one; and if its holder could not take over,
+ * that, too. */
+static void
+test_an_older_lease_is_answered (void)
+{
+  for (gint fails = 0; fails < 2; fails++)
+    {
+      g_autoptr (World) world = world_with_another ();
+
+      if (fails)
+        {
+          say_lease (world, 2, 0, 1);
+          say_lease (world, 2, 2, 1);
+          tell (world, 2,
+                &(NodeEvent){ .kind = NODE_EVENT_OPENED, .failed = TRUE, .text = "disk full" });
+        }
+      n_leases = n_resigned = 0;
+      world->watch = note_said;
+      say_lease (world, 2, 1, (guint32)-1);
+      g_assert_cmpuint (n_leases, ==, 1);
+      g_assert_cmpint (n_resigned, ==, fails);
+    }
+}
+
+/* It could not take over, and becomes master before anybody has heard of that: somebody tries. */
+static void
+test_who_could_not_take_over_becomes_master (void)
+{
+  g_autoptr (World) world = world_new (3, TRUE);
+
+  for (guint i = 0; i < 3; i++)
+    {
+      world->peer[i].commit_us = i == 1 ? 100000 : 900000;
+      world->peer[i].found = 1;
+    }
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_PUBLISHED, .number = 1 });
+  start (world);
+  pass (world, 3 * G_USEC_PER_SEC);
+  g_assert_true (said (world, 1, "COORDINATOR"));
+  world->peer[0].deaf = TRUE;
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_OPENED, .failed = TRUE, .text = "disk full" });
+  forget_log (world);
+  die (world, 0);
+  pass (world, 3 * G_USEC_PER_SEC);
+  g_assert_true (roster_is_master (world->peer[1].node));
+  g_assert_true (said (world, 1, "COORDINATOR") || said (world, 2, "COORDINATOR"));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -311,5 +435,12 @@ main (int argc, char **argv)
   g_test_add_func ("/lease/the-newest-order-to-close-counts",
                    test_the_newest_order_to_close_counts);
   g_test_add_func ("/lease/orders-to-close-do-not-delay", test_orders_to_close_do_not_delay);
+  g_test_add_func ("/lease/a-new-master-counts-its-own-orders-to-close",
+                   test_a_new_master_counts_its_own_orders_to_close);
+  g_test_add_func ("/lease/a-later-lease-owes-nothing-of-an-earlier-one",
+                   test_a_later_lease_owes_nothing_of_an_earlier_one);
+  g_test_add_func ("/lease/an-older-lease-is-answered", test_an_older_lease_is_answered);
+  g_test_add_func ("/lease/who-could-not-take-over-becomes-master",
+                   test_who_could_not_take_over_becomes_master);
   return g_test_run ();
 }

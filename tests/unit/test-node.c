@@ -193,6 +193,25 @@ test_a_miss_forgets_before_it_comes_back (void)
   g_assert_cmpstr (world->peer[0].log->str, ==, "FORGET /7\nBACK 6\n");
 }
 
+/* An orphan whose holder gives it back, unrun, is not asked for there again. */
+static void
+test_an_orphan_that_is_returned_is_forgotten (void)
+{
+  g_autoptr (World) world = world_new (3, FALSE);
+  start (world);
+  (void)offer (world, 0, "/0");
+  hunger (world, 2);
+  die (world, 0);
+  pass (world, 1000000);
+  adopt (world, 1, "/0", 9, 2);
+  forget_log (world);
+
+  /* That it holds it no more may be said by another way, and come later. */
+  deliver (world, link_between (world, 1, 2), 1,
+           &(Message){ .kind = MESSAGE_RETURNED, .number = 9 });
+  g_assert_cmpstr (world->peer[1].log->str, ==, "FORGET /0\nBACK 9\n");
+}
+
 static void
 test_what_is_covered_is_dropped (void)
 {
@@ -466,6 +485,7 @@ main (int argc, char **argv)
   TEST ("an-own-orphan-is-adopted-by-its-own-holder",
         test_an_own_orphan_is_adopted_by_its_own_holder);
   TEST ("a-miss-forgets-before-it-comes-back", test_a_miss_forgets_before_it_comes_back);
+  TEST ("an-orphan-that-is-returned-is-forgotten", test_an_orphan_that_is_returned_is_forgotten);
   TEST ("what-is-covered-is-dropped", test_what_is_covered_is_dropped);
   TEST ("an-abort-stops-a-loan-and-what-it-lent", test_an_abort_stops_a_loan_and_what_it_lent);
   TEST ("a-late-result-of-an-aborted-job-is-dropped",

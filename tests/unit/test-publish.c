@@ -148,6 +148,20 @@ test_only_what_nobody_writes_is_swept (Fixture *f, gconstpointer unused)
     }
 }
 
+/* Whatever the run is called: one name of a file comes of it, which a sweep knows. */
+static void
+test_any_name_of_a_run_will_do (Fixture *f, gconstpointer unused)
+{
+  static const char *const runs[] = { "a/b", "..", "a.b", "ü", "a b", "" };
+  (void)unused;
+  for (guint i = 0; i < G_N_ELEMENTS (runs); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_assert_true (publish_try (f->target, runs[i], &error));
+      g_assert_no_error (error);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -157,6 +171,7 @@ main (int argc, char **argv)
     { "/publish/a-file-is-private-until-it-is-in-its-place",
       test_a_file_is_private_until_it_is_in_its_place },
     { "/publish/only-what-nobody-writes-is-swept", test_only_what_nobody_writes_is_swept },
+    { "/publish/any-name-of-a-run-will-do", test_any_name_of_a_run_will_do },
   };
   return run_tests (argc, argv, tests, G_N_ELEMENTS (tests));
 }

@@ -165,6 +165,48 @@ test_what_comes_to_an_own_slot_is_saved (void)
     }
 }
 
+/* What waits for a late node on that link comes, and nothing else. */
+static void
+pump_link (World *world, guint64 link, guint to)
+{
+  world->peer[to].late = FALSE;
+  for (GList *at = world->posts->head, *next; at != NULL; at = next)
+    {
+      const Post *one = at->data;
+
+      next = at->next;
+      if (one->to == to && one->link == link)
+        (void)pump_one (world, at);
+    }
+  world->peer[to].late = TRUE;
+}
+
+/* n1 has scanned when it takes a result in, and n2, which holds that, has not heard of the round:
+ * what n2 drops then is in no scan, so n2 saves it. */
+static void
+test_what_goes_in_a_round_is_saved (void)
+{
+  g_autoptr (World) world = world_with_checkpoint (3);
+
+  start (world);
+  (void)offer (world, 1, "/0/4");
+  hunger (world, 2);
+  g_assert_true (said (world, 2, "RUN /0/4"));
+  forget_log (world);
+  world->peer[2].late = TRUE;
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_SAVE });
+  g_assert_true (said (world, 1, "SCAN"));
+  finish (world, 2, "/0/4");
+  g_assert_cmpuint (stats_of (world, 2).held, ==, 1);
+  pump_link (world, link_between (world, 1, 2), 2);
+  g_assert_cmpuint (stats_of (world, 2).held, ==, 0);
+  g_assert_false (said (world, 2, "SCAN"));
+  world->peer[2].late = FALSE;
+  pump (world);
+  g_assert_true (said (world, 2, "SCAN"));
+  g_assert_true (said (world, 0, "SAVE /0/4"));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -177,5 +219,6 @@ main (int argc, char **argv)
                    test_all_scan_again_when_one_left_before_its_scan);
   g_test_add_func ("/round/what-comes-to-an-own-slot-is-saved",
                    test_what_comes_to_an_own_slot_is_saved);
+  g_test_add_func ("/round/what-goes-in-a-round-is-saved", test_what_goes_in_a_round_is_saved);
   return g_test_run ();
 }

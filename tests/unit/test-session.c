@@ -130,6 +130,32 @@ test_hello_first_and_once (void)
 
 /* ---- acknowledgements ---- */
 
+/* Nobody has what was not sent yet: who says so is no member, and its connection ends. */
+static void
+test_what_waits_cannot_be_acknowledged (void)
+{
+  const char text[] = "more bytes than may be on their way at once, so the last ones of these wait";
+
+  for (guint64 number = 1; number <= 6; number++)
+    {
+      SessionFrame ack = { .kind = SESSION_FRAME_ACK };
+      gboolean sent = number <= FLIGHT / FRAGMENT;
+      Pair pair;
+
+      g_assert_cmpuint (sizeof text, >, FLIGHT);
+      pair_init (&pair);
+      pair_link_up (&pair, 1, 0, FALSE);
+      pair_settle (&pair);
+      pair_send_text (&pair, 0, SESSION_BULK, text);
+      pair_carry (&pair, 0, 0);
+      ack.received[SESSION_BULK] = number;
+      hear (&pair, 0, 1, ack);
+      pair_carry (&pair, 0, 0);
+      g_assert_cmpuint (pair.end[0].refused, ==, !sent);
+      pair_clear (&pair);
+    }
+}
+
 /* An end that sends a fragment again has not heard that it came: the copy is acknowledged, too. */
 static void
 test_copy_is_acknowledged (void)
@@ -403,6 +429,60 @@ test_stall (void)
   pair_clear (&pair);
 }
 
+/* … also when the owner goes on sending: what is sent meanwhile is no answer. */
+static void
+test_stall_while_sending (void)
+{
+  Pair pair;
+  guint64 since_us;
+
+  pair_init (&pair);
+  pair_link_up (&pair, 1, 0, FALSE);
+  pair_settle (&pair);
+  since_us = pair.now_us;
+  for (guint i = 0; i < 8 && !session_wants (pair.end[0].session); i++)
+    {
+      pair_send_text (&pair, 0, SESSION_URGENT, "a");
+      pair_carry (&pair, 0, 0);
+      pair.now_us += SESSION_STALL_US / 4;
+      session_tick (pair.end[0].session, pair.now_us);
+    }
+  g_assert_true (session_wants (pair.end[0].session));
+  g_assert_cmpuint (pair.now_us, ==, since_us + SESSION_STALL_US);
+  pair_clear (&pair);
+}
+
+/* Where nothing is heard in time, the next connection gets twice as long, until something is heard.
+ */
+static void
+test_patience (void)
+{
+  Pair pair;
+  guint64 patience_us = SESSION_STALL_US;
+
+  pair_init (&pair);
+  pair_link_up (&pair, 1, 0, FALSE);
+  pair_settle (&pair);
+  pair_send_text (&pair, 0, SESSION_BULK, "a");
+  for (guint64 number = 2; number < 5; number++, patience_us *= 2)
+    {
+      pair_carry (&pair, 0, 0); /* is lost */
+      g_assert_cmpuint (session_due (pair.end[0].session), ==, pair.now_us + patience_us);
+      pair_wait_for (&pair, 0);
+      pair_carry (&pair, 0, 0);
+      pair_link_up (&pair, number, 1, FALSE);
+      pair_carry (&pair, 1, 1); /* its HELLO */
+    }
+  pair_settle (&pair);
+  pair_assert_got (&pair.end[1], 1, "a");
+  pair_wait_for (&pair, 1); /* the acknowledgement */
+  pair_settle (&pair);
+  pair_send_text (&pair, 0, SESSION_BULK, "b");
+  pair_carry (&pair, 0, 0);
+  g_assert_cmpuint (session_due (pair.end[0].session), ==, pair.now_us + SESSION_STALL_US);
+  pair_clear (&pair);
+}
+
 /* ---- the end ---- */
 
 static void
@@ -448,7 +528,11 @@ main (int argc, char **argv)
   g_test_add_func ("/session/idle", test_idle);
   g_test_add_func ("/session/idle-race", test_idle_race);
   g_test_add_func ("/session/unacknowledged-is-not-idle", test_unacknowledged_is_not_idle);
+  g_test_add_func ("/session/what-waits-cannot-be-acknowledged",
+                   test_what_waits_cannot_be_acknowledged);
   g_test_add_func ("/session/stall", test_stall);
+  g_test_add_func ("/session/stall-while-sending", test_stall_while_sending);
+  g_test_add_func ("/session/patience", test_patience);
   g_test_add_func ("/session/peer-down", test_peer_down);
   return g_test_run ();
 }

@@ -240,6 +240,93 @@ test_texts (void)
   g_assert_cmpstr (json, ==, "</script>");
 }
 
+/* Polls come a little late or early: each second has its moment all the same, and polls that come
+ * more often make no more of them. */
+static void
+test_each_second_has_a_moment (void)
+{
+  for (gint64 each = 1; each <= 4; each *= 4)
+    {
+      g_autoptr (ViewModel) model = view_model_new ("r", NULL);
+      gint64 seconds = 40;
+
+      for (gint64 i = 0; i < seconds * each; i++)
+        {
+          g_autofree char *reply = status (0, 2, 0.5, 1);
+          gint64 late_us = each == 1 ? (i % 3 - 1) * SECOND / 10 : 0;
+
+          g_assert_true (view_model_status (model, i * SECOND / each + SECOND + late_us, reply));
+        }
+      g_autoptr (GVariant) whole = whole_of (model);
+      g_autofree char *letters = lane_text (whole, 0, 7);
+      g_assert_cmpuint (strlen (letters), >=, each == 1 ? (gsize)seconds - 1 : 25);
+      g_assert_cmpuint (strlen (letters), <=, (gsize)seconds + 1);
+    }
+}
+
+/* Where moments are united, a node that was busy in one of them is shown so. */
+static void
+test_what_was_busy_stays_so (void)
+{
+  char busy = '\0';
+
+  for (guint parity = 0; parity < 2; parity++)
+    {
+      g_autoptr (ViewModel) model = view_model_new ("r", NULL);
+      guint n = VIEW_MODEL_MOMENTS_MAX + 10;
+
+      for (guint i = 0; i < n; i++)
+        feed (model, i, 0, 2, 0.5, i % 2 == parity ? 4 : 0);
+      g_autoptr (GVariant) whole = whole_of (model);
+      g_autofree char *letters = lane_text (whole, 0, 7);
+      for (guint i = 2; i < n / 2 - 10; i++)
+        {
+          busy = busy == '\0' ? letters[i] : busy;
+          g_assert_cmpint (letters[i], ==, busy);
+        }
+    }
+}
+
+/* A node that goes, comes back and goes again is seen doing each of that, once. */
+static void
+test_each_going_is_seen_once (void)
+{
+  g_autoptr (ViewModel) model = view_model_new ("r", NULL);
+
+  for (guint i = 0; i < 12; i++)
+    feed (model, 1 + i, 0, i % 6 < 3 ? 2 : 1, 0.5, 1);
+  g_autoptr (GVariant) whole = whole_of (model);
+  g_assert_cmpuint (count_seen (whole, "gone"), ==, 2);
+  g_assert_cmpuint (count_seen (whole, "joined"), ==, 3);
+}
+
+/* More nodes than lanes: those that are gone make room, and what has none is counted each time. */
+static void
+test_lanes_are_used_again (void)
+{
+  g_autoptr (ViewModel) model = view_model_new ("r", NULL);
+  const guint n = VIEW_MODEL_LANES_MAX, more = 7;
+
+  for (guint turn = 0; turn < 4; turn++)
+    {
+      guint from = turn % 2 == 0 ? 0 : n;
+      for (guint i = 0; i < 2; i++) /* which are gone is known after the first */
+        feed (model, 2 * turn + i + 1, from, from + n + more, 0.5, 1);
+      g_autoptr (GVariant) whole = whole_of (model), lanes = list (whole, "lanes");
+      double without = -1;
+      g_assert_cmpuint (g_variant_n_children (lanes), ==, n);
+      g_assert_true (g_variant_lookup (whole, "more", "d", &without));
+      g_assert_cmpfloat (without, ==, more);
+      for (guint i = 0; i < n; i += n / 4)
+        {
+          g_autofree char *id = lane_text (whole, i, 0);
+          guint64 number = g_ascii_strtoull (id + strlen ("1."), NULL, 10);
+          g_assert_cmpuint (number, >, from);
+          g_assert_cmpuint (number, <=, from + n + more);
+        }
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -250,5 +337,9 @@ main (int argc, char **argv)
   g_test_add_func ("/view-model/history", test_history);
   g_test_add_func ("/view-model/ends", test_ends);
   g_test_add_func ("/view-model/texts", test_texts);
+  g_test_add_func ("/view-model/each-second-has-a-moment", test_each_second_has_a_moment);
+  g_test_add_func ("/view-model/what-was-busy-stays-so", test_what_was_busy_stays_so);
+  g_test_add_func ("/view-model/each-going-is-seen-once", test_each_going_is_seen_once);
+  g_test_add_func ("/view-model/lanes-are-used-again", test_lanes_are_used_again);
   return g_test_run ();
 }

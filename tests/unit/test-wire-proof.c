@@ -129,6 +129,34 @@ wrong_frames_are_refused (void)
     }
 }
 
+/* A role that does not exist, though the proof is of it. */
+static void
+other_roles_are_refused (void)
+{
+  for (guint role = 0; role < 256; role++)
+    {
+      guint8 greeting[MAGIC_SIZE + NONCE_SIZE + 2 + GREETING_TEXT_MAX];
+      guint8 frame[1 + NONCE_SIZE + PROOF_SIZE] = { (guint8)role };
+      World world;
+
+      if (role == WIRE_ROLE_NODE || role == WIRE_ROLE_CONTROL)
+        continue;
+      world_open (&world, FALSE);
+      g_autoptr (GSocket) socket
+          = wire_connect_blocking (listener_addresses (world.listener)[0], NULL);
+      while (g_socket_get_available_bytes (socket) <= 0)
+        world_turn (world.poller, FALSE);
+      g_assert_cmpint (g_socket_receive (socket, (char *)greeting, sizeof greeting, NULL, NULL), >,
+                       MAGIC_SIZE);
+      wire_prove (world.run.credential, "dialler", greeting + MAGIC_SIZE, frame + 1, frame[0],
+                  frame + 1 + NONCE_SIZE);
+      g_socket_send (socket, (char *)frame, sizeof frame, NULL, NULL);
+      UNTIL (&world, world.downs + world.ups == 1);
+      g_assert_cmpuint (world.ups, ==, 0);
+      world_close (&world);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -138,5 +166,6 @@ main (int argc, char **argv)
   g_test_add_func ("/wire-proof/near-misses-are-refused", near_misses_are_refused);
   g_test_add_func ("/wire-proof/near-credentials-are-refused", near_credentials_are_refused);
   g_test_add_func ("/wire-proof/garbage-is-refused", garbage_is_refused);
+  g_test_add_func ("/wire-proof/other-roles-are-refused", other_roles_are_refused);
   return g_test_run ();
 }

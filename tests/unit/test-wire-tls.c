@@ -49,6 +49,35 @@ plain_frames_are_refused (void)
   world_close (&world);
 }
 
+/* Nothing that was sent in plain counts as said in TLS: bytes that come together with the proof end
+ * the link, since somebody on the way may have added them. */
+static void
+bytes_behind_the_proof_are_refused (void)
+{
+  World world;
+  if (!world_needs_tls ())
+    return;
+  world_open (&world, TRUE);
+  g_autoptr (GSocket) socket = wire_connect_blocking (listener_addresses (world.listener)[1], NULL);
+  guint8 greeting[MAGIC_SIZE + NONCE_SIZE + 2 + GREETING_TEXT_MAX];
+  guint8 both[1 + NONCE_SIZE + PROOF_SIZE + 16] = { WIRE_ROLE_NODE };
+  while (g_socket_get_available_bytes (socket) <= 0)
+    world_turn (world.poller, FALSE);
+  g_assert_cmpint (g_socket_receive (socket, (char *)greeting, sizeof greeting, NULL, NULL), >,
+                   MAGIC_SIZE);
+  wire_prove (world.run.credential, "dialler", greeting + MAGIC_SIZE, both + 1, both[0],
+              both + 1 + NONCE_SIZE);
+  both[1 + NONCE_SIZE + PROOF_SIZE] = 8; /* a frame */
+  g_socket_send (socket, (char *)both, sizeof both, NULL, NULL);
+  UNTIL (&world, world.downs == 1);
+  /* It ends before the greeter proves itself or begins a handshake. */
+  g_assert_cmpint (g_socket_receive (socket, (char *)greeting, sizeof greeting, NULL, NULL), <=, 0);
+
+  g_assert_cmpuint (world.ups, ==, 0);
+  g_assert_cmpuint (world.received, ==, 0);
+  world_close (&world);
+}
+
 /* A process that proves itself and then says nothing is gone after a while, also out of the
  * handshake. */
 static void
@@ -240,6 +269,8 @@ main (int argc, char **argv)
   g_test_add_data_func ("/wire-tls/another-key-is-refused", NULL, another_key_is_refused);
   g_test_add_data_func ("/wire-tls/no-key-is-refused", "empty", another_key_is_refused);
   g_test_add_func ("/wire-tls/plain-frames-are-refused", plain_frames_are_refused);
+  g_test_add_func ("/wire-tls/bytes-behind-the-proof-are-refused",
+                   bytes_behind_the_proof_are_refused);
   g_test_add_func ("/wire-tls/a-silent-handshake-ends", a_silent_handshake_ends);
   g_test_add_func ("/wire-tls/a-handshake-can-be-left", a_handshake_can_be_left);
   g_test_add_func ("/wire-tls/a-question-is-answered", a_question_is_answered_over_tcp);
