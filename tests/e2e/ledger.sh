@@ -98,7 +98,9 @@ is "suspended: … and all nodes" "$(figure first nodes)" $((3 + killed))
 is "suspended: each slot that came back has its row" \
   "$(ask "SELECT count(DISTINCT node) > 0 FROM event WHERE kind = 'requeued'")" 1
 lost=$(ask "SELECT total(work_s) FROM event WHERE kind = 'requeued'")
-ok "suspended: lost_s is what the rows come to" holds "$(figure first lost_s) - $lost < 0.001 && $lost - $(figure first lost_s) < 0.001"
+# A node that is killed before its row is published takes the row along; the figures that it wrote at once stay.
+ok "suspended: the rows tell of no more than was lost" holds "$lost <= $(figure first lost_s) + 0.001"
+ok "suspended: … and of most of it" holds "$lost > 0 && $lost >= $(figure first lost_s) / 2"
 ok "suspended: no more work than the nodes had time for" holds "$(figure first work_s) <= 1.02 * $live_us / 1e6"
 # A result that its lender has not acknowledged stands at both ends: it counts as lost with either. So much for each death.
 ok "suspended: … nor was more lost than done" holds "$(figure first lost_s) <= 1.02 * $(figure first work_s) + $killed * 0.1"
