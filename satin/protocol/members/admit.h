@@ -6,8 +6,9 @@
 
 #include "link.h"
 
-/* So long: a change has every member look at all of them. */
-#define ADMIT_GATHER_US(members) MIN (4 * (guint64)(members) * (members), G_USEC_PER_SEC)
+/* 200 us a member; beyond fifty with the square of their number, as a change has every member look
+ * at all of them; a second at most. */
+#define ADMIT_GATHER_US(members) MIN ((guint64)(members)*MAX (200, 4 * (members)), G_USEC_PER_SEC)
 
 typedef struct
 {
