@@ -8,7 +8,6 @@
 
 #include "host/crash.h"
 
-#include "storage/places/arrival.h"
 #include "storage/places/place.h"
 
 #include <errno.h>
@@ -80,7 +79,7 @@ take_error (GError **error, GError *reason)
   return FALSE;
 }
 
-/* What somebody brought before, or brings now, goes to the stage. If it was removed at the place
+/* What somebody brought before goes to the stage. If it was removed at the place
  * since, it is all that is left, and the next publication puts it there again. */
 static gboolean
 take_copy (Courier *courier, const char *copy, GError **error)
@@ -117,8 +116,7 @@ try_place (gpointer data)
   Courier *courier = data;
   guint64 us;
 
-  if (!place_trial (courier->place, TRIAL_BYTES, &us, &courier->error))
-    arrival_give_up (TRUE); /* what comes is of no use then */
+  (void)place_trial (courier->place, TRIAL_BYTES, &us, &courier->error);
   return NULL;
 }
 
@@ -130,7 +128,6 @@ end_trial (Courier *courier, GError **error)
     return TRUE;
   g_thread_join (g_steal_pointer (&courier->thread));
   move (courier, COURIER_ON_TRIED);
-  arrival_give_up (FALSE);
   if (courier->error == NULL)
     return TRUE;
   g_propagate_error (error, g_steal_pointer (&courier->error));
@@ -170,9 +167,7 @@ courier_new (const char *uri, const char *stage, const char *copy, void (*done) 
   place_set_limit (place, g_get_monotonic_time () + START_US);
   courier->state = COURIER_TRYING;
   courier->thread = g_thread_new ("trial", try_place, courier);
-  if (copy != NULL && place_is_under_way (place, copy, &courier->there)
-          ? take_copy (courier, copy, &reason)
-          : end_trial (courier, &reason) && fetch (courier, copy, &reason))
+  if (end_trial (courier, &reason) && fetch (courier, copy, &reason))
     return courier;
   identity_take_error (error, reason);
   courier_free (courier);

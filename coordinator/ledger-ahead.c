@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A work file that begins as a large base which nobody has looked at wholly yet. Its pages and rows
- * are proved in the order in which they lie in the file, behind whoever brings it; a file that is
- * not only ours is copied meanwhile, by another thread, and the copy looked at. Nothing counts
- * before all was found in order. Must not know rows or threads of others. Tests: test-ahead. */
+/* A work file that begins as a large base of which only the front was proved. Its rows are proved
+ * while another thread looks at its pages, by SQLite's quick_check; a file that is not only ours is
+ * copied by that thread first, and the copy looked at. Nothing counts before all was found in
+ * order. Must not know rows or threads of others. Tests: test-ahead. */
 #include "coordinator/ledger-private.h"
 
 #include "storage/places/place.h"
@@ -16,16 +16,17 @@
 
 typedef struct
 {
-  const char *path; /* what becomes the work file */
-  int from;         /* the file of which that is to be a copy */
+  const char *path; /* what is looked at, … */
+  int from;         /* … a copy of this file, if it is not -1 */
   gboolean is_sound;
-} LedgerCopy;
+} LedgerCheck;
 
 static gpointer
-copy_it (gpointer data)
+check_pages (gpointer data)
 {
-  LedgerCopy *copy = data;
-  copy->is_sound = sql_copy_file (copy->path, copy->from, NULL) && guard_check (copy->path, NULL);
+  LedgerCheck *check = data;
+  check->is_sound = (check->from < 0 || sql_copy_file (check->path, check->from, NULL))
+                    && guard_check (check->path, NULL);
   return NULL;
 }
 
@@ -71,23 +72,21 @@ gboolean
 ledger_begin_ahead (Ledger *ledger, const char *work_path, const char *identity, const Pair *pair)
 {
   gboolean is_stage = ledger->name != NULL;
-  LedgerCopy copy = { .path = work_path, .from = ledger->stamp.fd };
+  LedgerCheck check
+      = { .path = is_stage ? ledger->target : work_path, .from = is_stage ? -1 : ledger->stamp.fd };
   Takeover takeover = { 0 };
   ResultsTotals totals;
   if (pair->base->is_earlier) /* its rows come into a file of today's format one by one */
     return FALSE;
   ledger_tell (ledger, &takeover);
-  GThread *thread = is_stage ? NULL : g_thread_new ("copy", copy_it, &copy);
+  GThread *thread = g_thread_new ("check", check_pages, &check);
   ledger->ahead = pair->base;
-  gboolean is_proved = takeover_prove (pair->base, ledger->target, &totals, &takeover);
+  gboolean is_proved = takeover_prove (pair->base, &totals, &takeover);
   ledger->ahead = NULL;
-  if (thread != NULL)
-    g_thread_join (thread);
-  if (!is_proved)
-    return FALSE;
-  /* What was read there and what was copied are the same if nobody wrote to it. */
-  if (is_stage ? !guard_wait (ledger->target, NULL) || !take_stage (ledger, work_path)
-               : !copy.is_sound || !stamp_is_current (&ledger->stamp, ledger->target))
+  g_thread_join (thread);
+  /* What was read there and what was looked at are the same if nobody wrote to it. */
+  if (!is_proved || !check.is_sound || !stamp_is_current (&ledger->stamp, ledger->target)
+      || !takeover_agrees (pair->base, &totals) || (is_stage && !take_stage (ledger, work_path)))
     return FALSE;
   if (begin_rows (ledger, work_path, identity, &totals))
     return TRUE;

@@ -95,8 +95,8 @@ void ledger_load_end (LedgerLoad *load, gboolean final);
 gboolean ledger_open_target (Ledger *ledger, Pair *pair, gboolean is_front, Identity *found,
                              GError **error);
 /* Makes the base that stands at the target, of which only the front was proved, the work file,
- * without a transaction: its rows are proved while it is still coming or being copied, and told.
- * FALSE: it is not all in order, or did not come; then it has to be opened again, wholly. */
+ * without a transaction: its rows are proved and told while its pages are looked at.
+ * FALSE: it is not all in order; then it has to be opened again, wholly. */
 gboolean ledger_begin_ahead (Ledger *ledger, const char *work_path, const char *identity,
                              const Pair *pair);
 /* From now on the reader of the rows that are taken over is told of them by `takeover`. */

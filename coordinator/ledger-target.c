@@ -14,8 +14,6 @@
 #include "storage/publish.h"
 #include "storage/tables.h"
 
-#include "storage/recover/guard.h"
-
 #include <errno.h>
 #include <glib/gstdio.h>
 #include <string.h>
@@ -108,12 +106,6 @@ ledger_open_target (Ledger *ledger, Pair *pair, gboolean is_front, Identity *fou
   GError *reason = NULL;
   char hex[DIGEST_HEX_LENGTH + 1];
   PairHow how = (ledger->name != NULL ? PAIR_OWN : 0) | (is_front ? PAIR_FRONT : 0);
-  if (!is_front && !guard_wait (ledger->target, &reason))
-    {
-      identity_rename_error (reason, ledger->target, ledger->name);
-      identity_take_error (error, reason);
-      return FALSE;
-    }
   Stamp delta_stamp = stamp_of (ledger->delta), stamp = stamp_of (ledger->target);
   digest_to_hex (&ledger->identity.identity, hex);
   gboolean good = pair_open (pair, ledger->target, hex, how, &reason);

@@ -161,11 +161,8 @@ view_open (View *view, const char *target, const char *copy, gboolean is_start, 
   if (place != NULL)
     {
       place_set_limit (place, g_get_monotonic_time () + LOOK_US);
-      if (copy != NULL)
-        (void)place_refresh_early (&place, view->copy, &pair, &reason);
-      else
-        (void)place_refresh (place, view->copy, &pair, &reason);
-      if (is_start && place != NULL)
+      (void)place_refresh (place, view->copy, &pair, &reason);
+      if (is_start)
         place_leave_open (g_steal_pointer (&place));
     }
   view->exists = pair.base.exists;

@@ -3,8 +3,6 @@
  * folder, and the courier takes it from there while the thread goes on writing. */
 #include "coordinator/scribe-private.h"
 
-#include "storage/places/arrival.h"
-
 /* A place that fails is left alone for twice as long each time, up to this. */
 #define RETRY_FAR_MAX_US (60 * G_USEC_PER_SEC)
 /* At the end a place that is silent for so long is given up. One that has failed just before, or is
@@ -164,11 +162,12 @@ keep_aside (gpointer data, const char *path, const char *word, GError **error)
   return courier_keep_aside (data, path, word, error);
 }
 
-static Ledger *
-begin (Scribe *scribe, const ScribeConfig *config, const char *stage, const char *copy,
-       LedgerConfig *place, Identity *identity, GError **error)
+Ledger *
+scribe_far_begin (Scribe *scribe, const ScribeConfig *config, LedgerConfig *place,
+                  Identity *identity, GError **error)
 {
-  scribe->courier = courier_new (config->target, stage, copy, on_delivered, scribe, error);
+  g_autofree char *stage = g_strconcat (config->work_path, ".stage", NULL);
+  scribe->courier = courier_new (config->target, stage, config->copy, on_delivered, scribe, error);
   if (scribe->courier == NULL)
     return NULL;
   place->target = stage;
@@ -186,32 +185,6 @@ begin (Scribe *scribe, const ScribeConfig *config, const char *stage, const char
       return NULL;
     }
   if (reason != NULL)
-    g_propagate_error (error, reason);
-  return ledger;
-}
-
-/* TRUE: another process was bringing the file, and died. */
-static gboolean
-is_abandoned (const char *stage)
-{
-  g_autofree char *failure = NULL;
-  return !arrival_wait_end (stage, &failure) && failure == NULL;
-}
-
-Ledger *
-scribe_far_begin (Scribe *scribe, const ScribeConfig *config, LedgerConfig *place,
-                  Identity *identity, GError **error)
-{
-  g_autofree char *stage = g_strconcat (config->work_path, ".stage", NULL);
-  GError *reason = NULL;
-  Ledger *ledger = begin (scribe, config, stage, config->copy, place, identity, &reason);
-  if (ledger == NULL && scribe->courier != NULL && is_abandoned (stage))
-    {
-      g_clear_error (&reason);
-      courier_free (g_steal_pointer (&scribe->courier));
-      ledger = begin (scribe, config, stage, NULL, place, identity, &reason);
-    }
-  if (ledger == NULL)
     g_propagate_error (error, reason);
   return ledger;
 }

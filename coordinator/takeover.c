@@ -5,7 +5,6 @@
 
 #include "digest.h"
 
-#include "storage/recover/walk.h"
 #include "storage/tables.h"
 
 typedef struct
@@ -183,19 +182,24 @@ prove_next (const Result *row, gpointer data, GError **error)
 }
 
 gboolean
-takeover_prove (Sql *sql, const char *path, ResultsTotals *totals, Takeover *takeover)
+takeover_prove (Sql *sql, ResultsTotals *totals, Takeover *takeover)
 {
   g_autoptr (GString) last = g_string_new (NULL);
   TakeoverReading reading = { .totals = totals, .takeover = takeover, .last = last };
+  ResultsQuery all = { .is_strict = TRUE };
   gboolean is_simple;
-  guint64 bad = 0;
   *totals = (ResultsTotals){ 0 };
-  if (!tables_are_simple (sql, &is_simple, NULL) || !is_simple
-      || !results_walk (sql, path, walk_file, prove_next, &reading)
-      || !tables_count_bad (sql, &bad, NULL))
-    return FALSE;
+  return tables_are_simple (sql, &is_simple, NULL) && is_simple
+         && results_each (sql, &all, prove_next, &reading, NULL, NULL);
+}
+
+gboolean
+takeover_agrees (Sql *sql, const ResultsTotals *totals)
+{
+  guint64 bad = 0;
   Tally tally = { totals->rows, totals->sums };
-  return bad == 0 && inventory_agrees (sql, 0, INVENTORY_TABLES - 1, &tally);
+  return tables_count_bad (sql, &bad, NULL) && bad == 0
+         && inventory_agrees (sql, 0, INVENTORY_TABLES - 1, &tally);
 }
 
 char *

@@ -30,10 +30,13 @@ gboolean takeover_unite (Results *results, Sql *to, Sql *from, Stems *stems, Tak
  */
 gboolean takeover_whole (Results *results, Sql *sql, gboolean *is_whole, Takeover *takeover,
                          GError **error);
-/* The same of a file that stands elsewhere, at `path`, and may be coming yet; nothing of it is in a
- * work file. Its pages are looked at too. `totals`: of its results. FALSE: it is not all so, or
- * cannot be read. */
-gboolean takeover_prove (Sql *sql, const char *path, ResultsTotals *totals, Takeover *takeover);
+/* The same of the results of a file of which only the front was proved (guard_open_front); nothing
+ * of it is in a work file. Ends at the first row that does not prove itself or is not above the one
+ * before it, so that it ends whatever the pages say. */
+gboolean takeover_prove (Sql *sql, ResultsTotals *totals, Takeover *takeover);
+/* The rest, when the file's pages were found in order: its other tables, and whether it has all the
+ * rows that it says, these results among them. */
+gboolean takeover_agrees (Sql *sql, const ResultsTotals *totals);
 /* Writes the generation that the next publication will bear, the number of results and the share
  * that is done, so that the copy names itself. */
 gboolean takeover_number (Sql *to, const Results *results, guint64 generation, GError **error);

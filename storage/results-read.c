@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reading results and stems of any file, row by row, with each row's proof. Must not know what is
- * done with them. Tests: test-walk, test-storage. */
+ * done with them. Tests: test-front, test-storage. */
 #include "storage/results.h"
 
 #include "storage/cell.h"
@@ -8,25 +8,11 @@
 #include "storage/rowsum.h"
 
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #define RESULT_COLUMNS \
   "path, node, job, digest, value, work_s, saved, weight, json, args, began, took_ms"
 #define N_RESULT_COLUMNS 12
 #define RESULT_SELECT "SELECT " RESULT_COLUMNS ", sum FROM result"
-
-/* Values that are told one after the other lie together in memory: one of them alone costs a call
- * of malloc and, in a thread that only takes memory, one of the system for each page. */
-#define SHELF_BYTES (64 * 1024)
-#define SHELVED_BYTES_MAX (SHELF_BYTES / 8)
-#define ALIGN_BYTES 16
-
-typedef struct
-{
-  GBytes *bytes; /* (nullable) */
-  gsize used;
-} ResultsShelf;
 
 /* NULL: error. */
 static sqlite3_stmt *
@@ -77,43 +63,6 @@ real_of (const RecordColumn *column)
   return column->kind == 'r' ? column->real : (double)integer_of (column);
 }
 
-/* All of it will be written: to get its pages at once costs a third less than one by one. */
-static gpointer
-new_shelf (void)
-{
-  guint8 *bytes = g_malloc (SHELF_BYTES);
-#ifdef MADV_POPULATE_WRITE
-  gsize page = (gsize)sysconf (_SC_PAGESIZE), skip = -(gsize)(guintptr)bytes % page;
-  (void)madvise (bytes + skip, (SHELF_BYTES - skip) / page * page, MADV_POPULATE_WRITE);
-#endif
-  return bytes;
-}
-
-static GBytes *
-shelve (ResultsShelf *shelf, const void *data, gsize size)
-{
-  if (shelf->bytes == NULL || shelf->used + size > SHELF_BYTES)
-    {
-      g_clear_pointer (&shelf->bytes, g_bytes_unref);
-      shelf->bytes = g_bytes_new_take (new_shelf (), SHELF_BYTES);
-      shelf->used = 0;
-    }
-  guint8 *to = (guint8 *)g_bytes_get_data (shelf->bytes, NULL) + shelf->used;
-  memcpy (to, data, size);
-  GBytes *value = g_bytes_new_from_bytes (shelf->bytes, shelf->used, size);
-  shelf->used += (size + ALIGN_BYTES - 1) / ALIGN_BYTES * ALIGN_BYTES;
-  return value;
-}
-
-static GBytes *
-value_of (const RecordColumn *column, const char *type, ResultsShelf *shelf)
-{
-  gboolean is_as_it_is = column->kind == 'b' || (column->kind == 't' && strcmp (type, "ay") == 0);
-  return shelf != NULL && is_as_it_is && column->size > 0 && column->size <= SHELVED_BYTES_MAX
-             ? shelve (shelf, column->data, column->size)
-             : cell_of_column (column, type);
-}
-
 /* A value whose type is not known, as SQLite has it. */
 static GBytes *
 raw_value (const RecordColumn *column)
@@ -127,11 +76,11 @@ raw_value (const RecordColumn *column)
 
 /* FALSE: the checksum, or a value that is not of its type: such a row cannot be ours. */
 static gboolean
-row_of (const Sql *sql, const Record *record, Names *names, gboolean any_job, ResultsShelf *shelf,
-        Result *row)
+row_of (const Sql *sql, const Record *record, Names *names, gboolean any_job, Result *row)
 {
   const RecordColumn *columns = record->columns;
-  if (!is_proved (sql, record) || columns[3].kind != 'b' || columns[0].kind != 't')
+  if (!is_proved (sql, record) || columns[3].kind != 'b' || columns[0].kind != 't'
+      || memchr (columns[0].data, '\0', columns[0].size) != NULL)
     return FALSE;
   gboolean has_job = names_job (names, integer_of (&columns[2]), &row->job, &row->type);
   if (!has_job && !any_job)
@@ -157,7 +106,7 @@ row_of (const Sql *sql, const Record *record, Names *names, gboolean any_job, Re
   row->began = integer_of (&columns[10]);
   row->took_ms = integer_of (&columns[11]);
   row->sum = rowsum_stored (&columns[N_RESULT_COLUMNS]);
-  row->value = has_job ? value_of (&columns[4], row->type, shelf) : raw_value (&columns[4]);
+  row->value = has_job ? cell_of_column (&columns[4], row->type) : raw_value (&columns[4]);
   return row->value != NULL;
 }
 
@@ -169,7 +118,15 @@ row_read (const Sql *sql, sqlite3_stmt *statement, Names *names, gboolean any_jo
   for (int i = 0; i <= N_RESULT_COLUMNS; i++)
     cell_column (sqlite3_column_value (statement, i), &record.columns[i]);
   row->path = (const char *)record.columns[0].data;
-  return row_of (sql, &record, names, any_job, NULL, row);
+  return row_of (sql, &record, names, any_job, row);
+}
+
+/* Returns FALSE. */
+static gboolean
+refuse_row (GError **error)
+{
+  g_set_error_literal (error, STORAGE_ERROR, STORAGE_ERROR_UNUSABLE, "a row is damaged");
+  return FALSE;
 }
 
 gboolean
@@ -194,6 +151,8 @@ results_each (Sql *sql, const ResultsQuery *query, ResultsEach each, gpointer da
       gboolean goes_on = !is_good || each (&row, data, error);
       if (!is_good && bad != NULL)
         (*bad)++;
+      if (!is_good && query->is_strict)
+        goes_on = refuse_row (error);
       g_clear_pointer (&row.value, g_bytes_unref);
       if (!goes_on)
         {
@@ -202,50 +161,6 @@ results_each (Sql *sql, const ResultsQuery *query, ResultsEach each, gpointer da
         }
     }
   return FALSE;
-}
-
-typedef struct
-{
-  Sql *sql;
-  Names *names;
-  ResultsEach each;
-  gpointer data;
-  GString *path;
-  ResultsShelf shelf;
-} ResultsWalk;
-
-/* A record as it lies in the file. The weight's column turns integers into reals. */
-static gboolean
-each_payload (const guint8 *payload, gsize size, gpointer data)
-{
-  ResultsWalk *walk = data;
-  Record record;
-  Result row = { 0 };
-  if (!record_parse (payload, size, &record) || record.n != N_RESULT_COLUMNS + 1)
-    return FALSE;
-  RecordColumn *path = &record.columns[0], *weight = &record.columns[7];
-  if (weight->kind == 'i')
-    *weight = (RecordColumn){ .kind = 'r', .real = (double)weight->integer };
-  if (path->kind != 't' || memchr (path->data, '\0', path->size) != NULL)
-    return FALSE;
-  g_string_truncate (walk->path, 0);
-  g_string_append_len (walk->path, (const char *)path->data, (gssize)path->size);
-  row.path = walk->path->str;
-  gboolean good = row_of (walk->sql, &record, walk->names, FALSE, &walk->shelf, &row)
-                  && walk->each (&row, walk->data, NULL);
-  g_clear_pointer (&row.value, g_bytes_unref);
-  return good;
-}
-
-gboolean
-results_walk (Sql *sql, const char *path, ResultsRecords records, ResultsEach each, gpointer data)
-{
-  g_autoptr (Names) names = names_new (sql, NULL);
-  g_autoptr (GString) text = g_string_new (NULL);
-  ResultsWalk walk = { .sql = sql, .names = names, .each = each, .data = data, .path = text };
-  gboolean good = names != NULL && records (path, sql, "result", each_payload, &walk);
-  g_clear_pointer (&walk.shelf.bytes, g_bytes_unref);
-  return good;
 }
 
 gboolean

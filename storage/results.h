@@ -90,6 +90,7 @@ typedef struct
   /* (nullable) NULL-terminated: the program's own jobs, for a file that lost its table job. */
   const char *const *job_names, *const *job_types;
   gboolean any_job; /* rows whose job's row is lost too: as of the job "?", of the type "*" */
+  gboolean is_strict; /* a row that is passed over ends the reading, as an error */
 } ResultsQuery;
 typedef gboolean (*ResultsEach) (const Result *row, gpointer data, GError **error);
 gboolean results_each (Sql *sql, const ResultsQuery *query, ResultsEach each, gpointer data,
@@ -98,16 +99,6 @@ gboolean results_each (Sql *sql, const ResultsQuery *query, ResultsEach each, gp
  * way to these columns. */
 typedef void (*ResultsEachCost) (const char *path, double weight, double work_s, gpointer data);
 gboolean results_each_cost (Sql *sql, ResultsEachCost each, gpointer data, GError **error);
-/* A whole record of a table, as it lies in the file; lives for the call. FALSE: stop. */
-typedef gboolean (*ResultsRecord) (const guint8 *payload, gsize size, gpointer data);
-/* What reads all records of `table` by hand: walk_file of storage/recover. */
-typedef gboolean (*ResultsRecords) (const char *path, Sql *sql, const char *table,
-                                    ResultsRecord each, gpointer data);
-/* All of a file that may still be coming, by path, while its pages are looked at (`records`). TRUE:
- * it is sound as SQLite's quick_check would say, and each row of this table proves itself. FALSE:
- * something is not, or `each` stopped; what it was told is true all the same, row by row. */
-gboolean results_walk (Sql *sql, const char *path, ResultsRecords records, ResultsEach each,
-                       gpointer data);
 typedef gboolean (*ResultsEachStem) (const char *id, const char *path, gpointer data,
                                      GError **error);
 gboolean results_each_stem (Sql *sql, ResultsEachStem each, gpointer data, guint64 *bad,

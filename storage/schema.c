@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The text of the format. Everything here stands in every checkpoint and is compared byte for byte
- * when one is opened: a change of a letter is a new format. Tests: test-walk. */
+ * when one is opened: a change of a letter is a new format. Tests: test-guard. */
 #include "storage/schema.h"
 
 #include <string.h>

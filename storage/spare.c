@@ -26,8 +26,8 @@
 #define HEADER_BYTES 100
 #define PAGE_SIZE_MIN 512
 #define PARITY_BYTES 64 /* summed up at once; divides every page size */
-/* Of a file that may be read while it comes the last 64 KiB come first, and what SQLite has to know
- * of its schema must be among them (place-bring.c). */
+/* Version 1.0.0 reads a file of this size while it comes, from its last 64 KiB on, where it must
+ * find the schema. */
 #define EARLY_BYTES (4 * 1024 * 1024)
 #define EARLY_SPARE_BYTES_MAX (48 * 1024)
 /* A damaged file may have grown. */

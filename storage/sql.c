@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Opening SQLite safely and small helpers over it. Must not know what the tables mean.
- * Tests: test-walk, test-tables. */
+ * Tests: test-front, test-tables. */
 #include "storage/sql.h"
 
 #include "host/whole.h"
 
 #include "storage/changes.h"
-#include "storage/reader.h"
 #include "storage/rowsum.h"
 #include "storage/schema.h"
 
@@ -304,8 +303,8 @@ sql_open_frozen (const char *path, GError **error)
   if (uri == NULL)
     return NULL;
   g_autofree char *name = g_strconcat (uri, "?immutable=1", NULL);
-  g_autoptr (Sql) sql = sql_open (
-      name, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOFOLLOW, reader_vfs (), error);
+  g_autoptr (Sql) sql
+      = sql_open (name, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOFOLLOW, NULL, error);
   return sql != NULL && note_pages (sql, error) && read_schema (sql, error) ? g_steal_pointer (&sql)
                                                                             : NULL;
 }

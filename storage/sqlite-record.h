@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Records as SQLite lays them out, for who reads pages without it: pages.c where nothing is to be
- * trusted, walk.c where all is. The numbers 255, 64 and 35 are those of SQLite's file format. */
+/* Records as SQLite lays them out, for pages.c, which reads pages without SQLite. The numbers 255,
+ * 64 and 35 are those of SQLite's file format. */
 #pragma once
 
 #include <glib.h>
@@ -38,18 +38,6 @@ record_load_big (const guint8 *bytes)
   guint32 word;
   memcpy (&word, bytes, sizeof word);
   return GUINT32_FROM_BE (word);
-}
-
-/* Of a page of a tree that lies above others, the first of those; 0: it lies above none, or pages
- * of this size do not exist, as a damaged header may say. Reads no byte behind the page. */
-static inline guint32
-record_first_below (const guint8 *page, gsize page_size)
-{
-  if (page_size < 512)
-    return 0;
-  gboolean is_above = (page[0] == 5 || page[0] == 2) && (page[3] | page[4]) != 0;
-  guint cell = is_above ? (guint)page[12] << 8 | page[13] : 0;
-  return cell >= 14 && cell + 4 <= page_size ? record_load_big (page + cell) : 0;
 }
 
 /* The number of bytes of a varint that must end before `end`; 0: it does not. */
@@ -179,30 +167,4 @@ record_read (const RecordShape *shape, const guint8 *payload, Record *record)
       record_read_column (shape->types[i], at, size, &record->columns[i]);
       at += size;
     }
-}
-
-/* A record of which all bytes are known to be there, with all it says: the quick way. */
-static inline gboolean
-record_parse (const guint8 *payload, gsize size, Record *record)
-{
-  gsize header = size > 0 ? payload[0] : 0;
-  if (header == 0 || header >= 0x80 || header > size)
-    return FALSE;
-  const guint8 *at = payload + 1, *stop = payload + header, *body = stop;
-  gsize left = size - header;
-  record->n = 0;
-  while (at < stop)
-    {
-      guint64 type = *at;
-      gsize length;
-      guint n = type < 0x80 ? 1 : record_take_varint (at, stop, &type);
-      if (n == 0 || record->n == RECORD_COLUMNS_MAX || !record_type_size (type, &length)
-          || length > left)
-        return FALSE;
-      record_read_column (type, body, length, &record->columns[record->n++]);
-      at += n;
-      body += length;
-      left -= length;
-    }
-  return left == 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `satin resume`: from a checkpoint to a run. Program, arguments, working directory and launch
- * options are the recorded ones unless said otherwise. One thread. Tests: total.sh, suspend.sh. */
+ * options are the recorded ones unless said otherwise. One thread, but for the
+ * first look. Tests: total.sh, suspend.sh, early.sh. */
 #include "arguments.h"
 #include "command.h"
 #include "recorded.h"
@@ -15,6 +16,7 @@
 #include "host/temporary.h"
 #include "host/whole.h"
 
+#include "launch/launch-words.h"
 #include "launch/launch.h"
 #include "launch/spread.h"
 #include "launch/tasks.h"
@@ -25,6 +27,8 @@
 #include "storage/places/place.h"
 
 #include <errno.h>
+#include <glib-unix.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -161,13 +165,73 @@ move_on (char **target, const Arguments *options, const Restore *restore, gboole
   return COMMAND_DONE;
 }
 
+/* What stands at a URI is brought in a thread of its own, so that an interrupt ends that at once.
+ */
+typedef struct
+{
+  const char *target, *copy, *folder, *tasks;
+  Restore *restore;
+  GMainLoop *loop;
+  int code;
+} Look;
+
+static gboolean
+on_looked (gpointer data)
+{
+  g_main_loop_quit (((Look *)data)->loop);
+  return G_SOURCE_REMOVE;
+}
+
+static gpointer
+look (gpointer data)
+{
+  Look *now = data;
+
+  now->code = recorded_look (now->target, now->copy, now->restore);
+  g_idle_add (on_looked, now);
+  return NULL;
+}
+
+/* Nothing has begun. The other thread may be in a request. */
+static gboolean
+on_interrupt (gpointer data)
+{
+  const Look *now = data;
+
+  launch_words_next (&(FolderRun){ .checkpoint = (char *)now->target }, COMMAND_SUSPENDED);
+  temporary_remove (g_strdup (now->folder));
+  tasks_end (now->tasks);
+  _exit (COMMAND_SUSPENDED);
+}
+
 static int
-resume (const Arguments *options, const char *copy, char *const *typed)
+look_at (Look *now)
+{
+  static const int signals[] = { SIGINT, SIGTERM, SIGUSR1 };
+  guint sources[G_N_ELEMENTS (signals)];
+
+  if (now->copy == NULL)
+    return recorded_look (now->target, NULL, now->restore);
+  now->loop = g_main_loop_new (NULL, FALSE);
+  for (gsize i = 0; i < G_N_ELEMENTS (signals); i++)
+    sources[i] = g_unix_signal_add (signals[i], on_interrupt, now);
+  GThread *thread = g_thread_new ("look", look, now);
+  g_main_loop_run (now->loop);
+  g_thread_join (thread);
+  for (gsize i = 0; i < G_N_ELEMENTS (signals); i++)
+    g_source_remove (sources[i]);
+  g_main_loop_unref (now->loop);
+  return now->code;
+}
+
+static int
+resume (const Arguments *options, const char *folder, const char *tasks, char *const *typed)
 {
   g_auto (FolderRun) run = { 0 };
   g_autoptr (GPtrArray) sites = NULL;
   g_auto (Restore) restore = { 0 };
   g_autofree char *target = NULL, *text = NULL;
+  g_autofree char *copy = folder != NULL ? g_build_filename (folder, FOLDER_COPY, NULL) : NULL;
   g_autoptr (GError) error = NULL;
   gboolean moved = FALSE;
   gboolean is_marked;
@@ -175,7 +239,9 @@ resume (const Arguments *options, const char *copy, char *const *typed)
   int code;
 
   target = arguments_target (options->words[0], options->insecure);
-  code = target == NULL ? COMMAND_STORE : recorded_look (target, copy, &restore);
+  Look now
+      = { .target = target, .copy = copy, .folder = folder, .tasks = tasks, .restore = &restore };
+  code = target == NULL ? COMMAND_STORE : look_at (&now);
   if (code != COMMAND_DONE)
     return code;
   if (restore.finished && options->program == NULL)
@@ -215,7 +281,7 @@ int
 command_resume (int argc, char **argv)
 {
   g_auto (Arguments) options = { 0 };
-  g_autofree char *folder = NULL, *copy = NULL;
+  char *folder;
   const char *tasks = NULL; /* their file of sites */
   int code;
 
@@ -241,12 +307,8 @@ command_resume (int argc, char **argv)
     }
   mark_prove_files (options.trust);
   folder = place_is_remote (options.words[0]) ? make_copy_folder () : NULL;
-  copy = folder != NULL ? g_build_filename (folder, FOLDER_COPY, NULL) : NULL;
-  code = resume (&options, copy, argv);
-  place_bring_end (); /* no thread while the process ends */
-  if (copy != NULL)
-    place_forget_copy (copy);
-  temporary_remove (g_steal_pointer (&folder));
+  code = resume (&options, folder, tasks, argv);
+  temporary_remove (folder);
   tasks_end (tasks);
   return code;
 }

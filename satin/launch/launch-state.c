@@ -7,13 +7,9 @@ launch_state_after (LaunchState from, LaunchEvent event)
   static const LaunchState table[LAUNCH_STATES][LAUNCH_EVENTS] = {
     [LAUNCH_GOING] = { [LAUNCH_ON_SUSPEND] = LAUNCH_SUSPENDING,
                        [LAUNCH_ON_SUSPEND_UNJOINED] = LAUNCH_NOT_JOINED,
-                       [LAUNCH_ON_SUSPEND_EARLY] = LAUNCH_NOT_BROUGHT,
-                       [LAUNCH_ON_FAILED_COPY] = LAUNCH_CUT_OFF,
                        [LAUNCH_ON_GIVE_UP] = LAUNCH_GIVEN_UP,
                        [LAUNCH_ON_END] = LAUNCH_ENDED },
-    [LAUNCH_SUSPENDING] = { [LAUNCH_ON_FAILED_COPY] = LAUNCH_CUT_OFF,
-                            [LAUNCH_ON_GIVE_UP] = LAUNCH_GIVEN_UP,
-                            [LAUNCH_ON_END] = LAUNCH_ENDED },
+    [LAUNCH_SUSPENDING] = { [LAUNCH_ON_GIVE_UP] = LAUNCH_GIVEN_UP, [LAUNCH_ON_END] = LAUNCH_ENDED },
   };
 
   return table[from][event];

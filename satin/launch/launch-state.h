@@ -6,21 +6,17 @@ typedef enum
 {
   LAUNCH_NONE, /* no state: there is no such move */
   LAUNCH_GOING,
-  LAUNCH_SUSPENDING,  /* asked for, not there yet */
-  LAUNCH_ENDED,       /* `end` is written; the nodes are leaving */
-  LAUNCH_GIVEN_UP,    /* the launcher killed them: no Satin program, no member, a second Ctrl-C */
-  LAUNCH_CUT_OFF,     /* … the checkpoint that the launcher brings will not come */
-  LAUNCH_NOT_JOINED,  /* … interrupted before any node had joined */
-  LAUNCH_NOT_BROUGHT, /* … interrupted before all of the checkpoint had come */
+  LAUNCH_SUSPENDING, /* asked for, not there yet */
+  LAUNCH_ENDED,      /* `end` is written; the nodes are leaving */
+  LAUNCH_GIVEN_UP,   /* the launcher killed them: no Satin program, no member, a second Ctrl-C */
+  LAUNCH_NOT_JOINED, /* … interrupted before any node had joined */
   LAUNCH_STATES
 } LaunchState;
 
 typedef enum
 {
-  LAUNCH_ON_SUSPEND,          /* a signal or a wish in the run's folder, of a run with members … */
+  LAUNCH_ON_SUSPEND, /* a signal or a wish in the run's folder, of a run with members … */
   LAUNCH_ON_SUSPEND_UNJOINED, /* … of one without */
-  LAUNCH_ON_SUSPEND_EARLY,    /* … that still waits for its checkpoint */
-  LAUNCH_ON_FAILED_COPY,      /* the checkpoint cannot be brought */
   LAUNCH_ON_GIVE_UP,
   LAUNCH_ON_END, /* `end` is there, and its answer as far as one comes */
   LAUNCH_EVENTS

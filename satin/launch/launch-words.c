@@ -298,11 +298,11 @@ launch_words_next (const FolderRun *run, int code)
 }
 
 int
-launch_words_not_begun (const FolderRun *run, const char *path, gboolean goes_on)
+launch_words_not_begun (const FolderRun *run, const char *path)
 {
   static const char *const words = "it had not begun; the same command begins again";
 
-  gboolean is_known = goes_on || run->resume || run->checkpoint == NULL;
+  gboolean is_known = run->resume || run->checkpoint == NULL;
 
   (void)!folder_end (path, COMMAND_SUSPENDED, is_known ? NULL : words, NULL);
   if (is_known)

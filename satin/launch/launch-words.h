@@ -31,8 +31,8 @@ int launch_words_answer (const char *path, int code);
  * that was told already. */
 void launch_words_end (const char *path, int code, const char *sentence, gboolean is_told);
 /* At the end of a run that was suspended when it had not begun, for whoever waits for that too.
- * `goes_on`: what it was to go on from is there. Returns the exit code. */
-int launch_words_not_begun (const FolderRun *run, const char *path, gboolean goes_on);
+ * Returns the exit code. */
+int launch_words_not_begun (const FolderRun *run, const char *path);
 /* How to go on with a run that was suspended, or broke off with another `code` than one that main
  * gave. */
 void launch_words_next (const FolderRun *run, int code);

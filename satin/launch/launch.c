@@ -12,8 +12,6 @@
 
 #include "folder/timeline-file.h"
 
-#include "storage/places/place.h"
-
 #include <fcntl.h>
 #include <glib-unix.h>
 #include <signal.h>
@@ -117,19 +115,6 @@ tell_too_late (Launch *launch, const Started *node)
     (void)far_quit (node->far);
 }
 
-/* The nodes wait for what this process brings. TRUE: it will not come, and it was said. */
-static gboolean
-look_for_checkpoint (Launch *launch)
-{
-  g_autofree char *failure = launch->state < LAUNCH_ENDED ? place_bring_failure () : NULL;
-
-  if (failure == NULL)
-    return FALSE;
-  launch_give_up (launch, LAUNCH_ON_FAILED_COPY);
-  command_say ("%s", failure);
-  return TRUE;
-}
-
 /* Nobody else can be asked yet. */
 static void
 look_for_wish (Launch *launch)
@@ -174,8 +159,6 @@ on_tick (gpointer data)
         launch_kill_all (launch, launch->parting && now_us <= launch->ended_us + PARTING_LIMIT_US);
       return G_SOURCE_CONTINUE;
     }
-  if (look_for_checkpoint (launch))
-    return G_SOURCE_CONTINUE;
   if (launch_has_given_up (launch))
     launch_kill_all (launch, FALSE);
   else if (launch_nodes_have_joined (launch))
@@ -227,12 +210,7 @@ suspend (Launch *launch)
 {
   if (launch->state != LAUNCH_GOING)
     return;
-  /* Without all of it, or without a member, nothing can have begun. */
-  if (place_bring_break ())
-    {
-      launch_give_up (launch, LAUNCH_ON_SUSPEND_EARLY);
-      return;
-    }
+  /* Without a member nothing can have begun. */
   if (!launch_nodes_have_joined (launch))
     {
       launch_give_up (launch, LAUNCH_ON_SUSPEND_UNJOINED);
@@ -310,12 +288,8 @@ judge (Launch *launch)
 
   switch (launch->state)
     {
-    case LAUNCH_NOT_BROUGHT:
     case LAUNCH_NOT_JOINED:
-      return launch_words_not_begun (launch->run, launch->path,
-                                     launch->state == LAUNCH_NOT_BROUGHT);
-    case LAUNCH_CUT_OFF:
-      return COMMAND_STORE;
+      return launch_words_not_begun (launch->run, launch->path);
     case LAUNCH_GIVEN_UP:
       return COMMAND_ERROR;
     case LAUNCH_GOING:
@@ -346,28 +320,13 @@ write_figures (const Launch *launch, gboolean show)
   launch_words_figures (launch->path, &seen, launch->wish->stats, show);
 }
 
-/* The checkpoint that the launcher brings has not come. */
-static gboolean
-lacked_checkpoint (const Launch *launch)
-{
-  return launch->state == LAUNCH_CUT_OFF || launch->state == LAUNCH_NOT_BROUGHT;
-}
-
-/* Interrupted before the run had begun. */
-static gboolean
-was_broken_off (const Launch *launch)
-{
-  return launch->state == LAUNCH_NOT_JOINED || launch->state == LAUNCH_NOT_BROUGHT;
-}
-
 /* The folder goes when there is nothing in it that the user was not told. Where nobody has joined,
  * the founder has said why, and the other nodes were gone for the same reason. */
 static void
 clean_up (Launch *launch, gboolean ended)
 {
   gboolean crashed = launch->n_crashed > 0 && launch_nodes_have_joined (launch);
-  gboolean trouble = ended ? launch->code == COMMAND_JOB || crashed
-                           : launch->joined && !lacked_checkpoint (launch);
+  gboolean trouble = ended ? launch->code == COMMAND_JOB || crashed : launch->joined;
   g_autoptr (GError) error = NULL;
 
   if (launch->unkept)
@@ -426,8 +385,8 @@ launch_run (FolderRun *run, const LaunchWish *wish)
       if (run->trace != NULL)
         timeline_file_end (run->trace);
       write_figures (&launch, ended && (wish->live || isatty (STDERR_FILENO)));
-      if ((code == COMMAND_SUSPENDED && !was_broken_off (&launch))
-          || (!ended && launch.joined && !lacked_checkpoint (&launch)))
+      if ((code == COMMAND_SUSPENDED && launch.state != LAUNCH_NOT_JOINED)
+          || (!ended && launch.joined))
         launch_words_next (run, code);
       clean_up (&launch, ended);
     }

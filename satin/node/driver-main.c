@@ -7,8 +7,6 @@
 
 #include "folder/folder.h"
 
-#include "storage/places/place.h"
-
 #include <glib-unix.h>
 #include <signal.h>
 #include <string.h>
@@ -381,7 +379,6 @@ static void
 wait_for_openings (Driver *driver)
 {
   g_autoptr (GSource) source = g_timeout_source_new (LAST_CALL_MS);
-  (void)place_bring_break ();
   g_source_set_callback (source, on_opening, driver, NULL);
   g_source_attach (source, driver->context);
 }

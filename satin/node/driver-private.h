@@ -86,7 +86,7 @@ struct Driver
   ScribeStats written;    /* by the scribe that was */
   KeeperTerm *term;       /* this time as coordinator; NULL: this node is not coordinator */
   guint terms;            /* how often it was made coordinator */
-  gboolean opened, whole; /* the scribe has told all it was to tell; … all rows */
+  gboolean whole;         /* the scribe tells all rows, not only those that are asked for */
   double share_max;
   LeftPace pace; /* how many workers were busy when people asked */
   DriverSaved saved;

@@ -12,8 +12,6 @@
 
 #include "host/say.h"
 
-#include "storage/places/place.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -106,8 +104,6 @@ driver_step (Driver *driver, const NodeEvent *event)
 {
   DriverPending *pending;
   g_assert (!driver->stepping);
-  if (event->kind == NODE_EVENT_SUSPEND && !driver->opened)
-    (void)place_bring_break (); /* nothing has begun, and the store may stand still */
   driver->stepping = TRUE;
   step_once (driver, event);
   while ((pending = g_queue_pop_head (&driver->pending)) != NULL)

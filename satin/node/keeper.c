@@ -67,7 +67,6 @@ hear_restored (Driver *driver, GPtrArray *rows, const char *path, gboolean final
     return;
   ScribeStats stats;
   scribe_stats (driver->scribe, &stats);
-  driver->opened = TRUE;
   driver_step (driver, &(NodeEvent){ .kind = NODE_EVENT_OPENED, .number = stats.generation });
 }
 
@@ -330,7 +329,6 @@ keeper_open (Driver *driver, const NodeEffect *effect)
   term->driver = driver;
   term->work_path = g_strdup_printf ("%s/checkpoint-%d-%u.work", work_folder (&driver->config),
                                      (int)getpid (), ++driver->terms);
-  driver->opened = FALSE;
   driver->whole = effect->whole;
   set_restores (driver, TRUE);
   driver->openings++;
@@ -344,7 +342,6 @@ keeper_retire (Driver *driver)
   ending->term = driver->term;
   ending->scribe = g_steal_pointer (&driver->scribe);
   driver->term = NULL;
-  driver->opened = FALSE;
   if (ending->scribe == NULL) /* it had not opened; on_opened sees to it */
     {
       opening_free (ending);

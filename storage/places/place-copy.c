@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copies on this machine's disk of what stands at a place. Beside each "NAME.tag" says which, and
  * is written last, so that a copy with a tag is whole. */
-#include "storage/places/arrival.h"
 #include "storage/places/place-private.h"
 
 #include <errno.h>
@@ -24,11 +23,10 @@ is_copy_of (const char *to, const char *tag_path, const PlaceState *state)
 gboolean
 place_has_copy (const Place *place, const char *to, PlaceState *state)
 {
-  g_autofree char *tag_path = g_strconcat (to, ".tag", NULL), *tag = NULL;
+  g_autofree char *tag_path = g_strconcat (to, ".tag", NULL);
 
-  /* one that is still coming has more than its tag there (arrival.h) */
-  return g_file_get_contents (tag_path, &tag, NULL, NULL) && strchr (tag, '\n') == NULL
-         && g_access (to, R_OK) == 0 && place_mark_of_file (place, to, state, NULL);
+  return g_access (tag_path, F_OK) == 0 && g_access (to, R_OK) == 0
+         && place_mark_of_file (place, to, state, NULL);
 }
 
 void
@@ -42,7 +40,6 @@ place_change_copy (const char *to)
 static void
 forget_one (const char *to)
 {
-  place_bring_forget (to);
   place_change_copy (to);
   (void)g_unlink (to);
 }
@@ -65,7 +62,6 @@ move_one (const char *from, const char *to)
 
   if (g_rename (from, to) == 0)
     (void)g_rename (from_tag, to_tag);
-  place_bring_moved (from, to);
 }
 
 void
@@ -106,99 +102,55 @@ bring_whole (Place *place, const char *suffix, const char *to, PlaceState *state
   return good;
 }
 
-/* `early`: only the base can be brought so. */
 static gboolean
-bring (Place **place, const char *suffix, const char *to, gboolean early, PlaceState *state,
-       GError **error)
+bring (Place *place, const char *suffix, const char *to, PlaceState *state, GError **error)
 {
   g_autofree char *tag_path = g_strconcat (to, ".tag", NULL);
-  GError *reason = NULL;
 
-  if (place_is_coming (to, state) || is_copy_of (to, tag_path, state))
+  if (is_copy_of (to, tag_path, state))
     return TRUE;
   forget_one (to);
-  if (!state->exists || (early && place_bring (place, to, state, &reason)))
-    return TRUE;
-  if (reason == NULL)
-    return bring_whole (*place, suffix, to, state, error);
-  place_state_clear (state);
-  g_propagate_error (error, reason);
-  return FALSE;
+  return !state->exists || bring_whole (place, suffix, to, state, error);
 }
 
 /* A writer that publishes a base without the mark never puts a delta beside it; so there is none to
  * look for. `is_settled` FALSE: the base that was brought is another one, and has that mark. */
 static gboolean
-refresh_once (Place **place, const char *to, gboolean early, PlacePair *pair, gboolean *is_settled,
-              GError **error)
+refresh_once (Place *place, const char *to, PlacePair *pair, gboolean *is_settled, GError **error)
 {
   g_autofree char *to_delta = g_strconcat (to, PLACE_DELTA, NULL);
   gboolean has_delta;
 
-  if (!place_look (*place, "", &pair->base, error))
+  if (!place_look (place, "", &pair->base, error))
     return FALSE;
   *is_settled = !pair->base.exists;
   if (*is_settled)
     return TRUE;
   has_delta = pair->base.has_delta;
-  if ((has_delta && !place_look (*place, PLACE_DELTA, &pair->delta, error))
-      || !bring (place, PLACE_DELTA, to_delta, FALSE, &pair->delta, error)
-      || !bring (place, "", to, early, &pair->base, error))
+  if ((has_delta && !place_look (place, PLACE_DELTA, &pair->delta, error))
+      || !bring (place, PLACE_DELTA, to_delta, &pair->delta, error)
+      || !bring (place, "", to, &pair->base, error))
     return FALSE;
   *is_settled = has_delta || !pair->base.has_delta;
-  return TRUE;
-}
-
-/* The process that brings it looked a moment ago: to ask again would tell no more. */
-gboolean
-place_is_under_way (const Place *place, const char *to, PlacePair *pair)
-{
-  g_autofree char *to_delta = g_strconcat (to, PLACE_DELTA, NULL);
-  g_autofree char *delta_tag = g_strconcat (to_delta, ".tag", NULL);
-  g_autoptr (Arrival) arrival = arrival_open (to);
-
-  memset (pair, 0, sizeof *pair);
-  if (arrival == NULL)
-    return FALSE;
-  pair->base.exists = TRUE;
-  pair->base.tag = g_strdup (arrival_tag (arrival));
-  pair->delta.exists = g_file_get_contents (delta_tag, &pair->delta.tag, NULL, NULL);
-  if (place_mark_of_file (place, to, &pair->base, NULL)
-      && (!pair->delta.exists || place_mark_of_file (place, to_delta, &pair->delta, NULL)))
-    return TRUE;
-  place_pair_clear (pair);
-  return FALSE;
-}
-
-static gboolean
-refresh (Place **place, const char *to, gboolean early, PlacePair *pair, GError **error)
-{
-  gboolean is_settled = FALSE;
-
-  if (place_is_under_way (*place, to, pair))
-    return TRUE;
-  while (!is_settled)
-    {
-      place_pair_clear (pair);
-      if (!refresh_once (place, to, early, pair, &is_settled, error))
-        {
-          place_pair_clear (pair);
-          return FALSE;
-        }
-    }
   return TRUE;
 }
 
 gboolean
 place_refresh (Place *place, const char *to, PlacePair *pair, GError **error)
 {
-  return refresh (&place, to, FALSE, pair, error);
-}
+  gboolean is_settled = FALSE;
 
-gboolean
-place_refresh_early (Place **place, const char *to, PlacePair *pair, GError **error)
-{
-  return refresh (place, to, TRUE, pair, error);
+  memset (pair, 0, sizeof *pair);
+  while (!is_settled)
+    {
+      place_pair_clear (pair);
+      if (!refresh_once (place, to, pair, &is_settled, error))
+        {
+          place_pair_clear (pair);
+          return FALSE;
+        }
+    }
+  return TRUE;
 }
 
 static gboolean

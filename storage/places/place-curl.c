@@ -46,10 +46,6 @@ on_data (char *data, size_t one, size_t count, void *user)
       request->local_errno = errno;
       return 0;
     }
-  if (request->to != NULL && request->place->watch != NULL
-      && !request->place->watch (request->place->watch_data, request->fd, request->size - size,
-                                 data, size))
-    return 0;
   return size;
 }
 

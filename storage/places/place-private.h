@@ -30,11 +30,6 @@ CURL *place_take_open (const char *origin);
 #define PLACE_TAG_RANGE "0-99"
 
 typedef struct PlaceRequest PlaceRequest;
-/* Sees what is written to a file, after it was: `size` bytes behind the first `before`. FALSE: it
- * is not wanted any more. */
-typedef gboolean (*PlaceWatch) (gpointer data, int fd, guint64 before, const void *bytes,
-                                gsize size);
-
 typedef struct
 {
   gboolean (*look) (Place *place, const char *suffix, PlaceState *state, GError **error);
@@ -84,8 +79,6 @@ struct Place
   char *aws_key, *aws_token;
 
   CURL *curl;
-  PlaceWatch watch; /* (nullable) of files that are read */
-  gpointer watch_data;
   CURLcode set_code; /* of the settings of the running request */
   gint64 limit_us;
   gint stopped, patience_s; /* atomic */
@@ -157,15 +150,6 @@ void place_add (PlaceList *list, const char *text);
 /* TRUE: the request ran and libcurl found nothing wrong; http: whatever the status. Else a sentence
  * in `error`, PLACE_ERROR_DOWN, DENIED, LOCAL or STOPPED; `verb`: "read", "write". */
 gboolean place_run (Place *place, PlaceRequest *request, const char *verb, GError **error);
-/* TRUE: `to` is being brought, and is what was seen as `state`. */
-gboolean place_is_coming (const char *to, const PlaceState *state);
-/* Begins to bring what was seen as `state` to the new file `to`, in a thread of its own. TRUE: it
- * is coming, and the thread has taken the place, so that *place is NULL; or it has come, and
- * `state` is what was brought. FALSE without an error: it has to be brought otherwise. */
-gboolean place_bring (Place **place, const char *to, PlaceState *state, GError **error);
-/* The same as for copies: what this process brings there. */
-void place_bring_moved (const char *from, const char *to);
-void place_bring_forget (const char *to);
 void place_sweep_end (Place *place);
 void place_request_clear (PlaceRequest *request);
 /* Sets error from an http status. Returns FALSE. */

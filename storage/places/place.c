@@ -294,7 +294,6 @@ place_read_mark (PlaceState *state, const guint8 *bytes, gsize size)
 {
   guint32 number = 0, n_pages = 0;
 
-  memcpy (state->head, bytes, MIN (size, sizeof state->head));
   if (size >= PLACE_MARK_AT + sizeof number)
     {
       /* SQLite's header: a page of 64 KiB is written as 1. */
@@ -302,8 +301,7 @@ place_read_mark (PlaceState *state, const guint8 *bytes, gsize size)
 
       memcpy (&number, bytes + PLACE_MARK_AT, sizeof number);
       memcpy (&n_pages, bytes + N_PAGES_AT, sizeof n_pages);
-      state->page_size = page_bytes == 1 ? 65536 : page_bytes;
-      state->bytes = (guint64)GUINT32_FROM_BE (n_pages) * state->page_size;
+      state->bytes = (guint64)GUINT32_FROM_BE (n_pages) * (page_bytes == 1 ? 65536 : page_bytes);
     }
   number = GUINT32_FROM_BE (number);
   state->number = number & ~MARK_HAS_DELTA;

@@ -77,8 +77,6 @@ typedef struct
   guint32 number;     /* place_mark's; only of place_look */
   gboolean has_delta; /* the same: a delta may stand beside it */
   guint64 bytes;      /* the same: how large the checkpoint says it is; 0: it does not */
-  guint32 page_size;  /* of a SQLite file */
-  guint8 head[100];   /* the same: its first bytes, all of them if there are so many */
 } PlaceState;
 void place_state_clear (PlaceState *state);
 /* TRUE: the same file, or twice none. */
@@ -124,20 +122,8 @@ gboolean place_holds (Place *place, const char *suffix, const char *path, const 
  * The delta is read first: a base that comes later holds it, should they change meanwhile. Looking
  * keeps the limit; reading has none. */
 gboolean place_refresh (Place *place, const char *to, PlacePair *pair, GError **error);
-/* The same, but a large base may still be coming when it returns (storage/places/arrival.h): then,
- * and only then, *place is taken, and NULL. */
-gboolean place_refresh_early (Place **place, const char *to, PlacePair *pair, GError **error);
 /* TRUE: `to` is a whole copy of a base, whatever stands at the place now; *state gets its marks. */
 gboolean place_has_copy (const Place *place, const char *to, PlaceState *state);
-/* TRUE: `to` is such a base on its way, brought by whatever process, and *pair is what that one saw
- * there. Asks nobody. */
-gboolean place_is_under_way (const Place *place, const char *to, PlacePair *pair);
-/* Stops what this process brings. */
-void place_bring_end (void);
-/* Breaks off what this process is bringing, within a second. FALSE: it brings nothing. */
-gboolean place_bring_break (void);
-/* (transfer full) (nullable): why something that this process brought did not come, a sentence. */
-char *place_bring_failure (void);
 /* How long a file of so many bytes takes to be put beside what stands there; it is removed again.
  */
 gboolean place_trial (Place *place, gsize bytes, guint64 *us, GError **error);

@@ -14,8 +14,6 @@
 #include "storage/spare.h"
 #include "storage/tables.h"
 
-#include "storage/places/arrival.h"
-
 #include "storage/recover/salvage.h"
 
 #include <errno.h>
@@ -252,19 +250,6 @@ note_whole (const char *path)
     (void)setxattr (path, WHOLE_ATTRIBUTE, now, strlen (now), 0);
 }
 
-gboolean
-guard_wait (const char *path, GError **error)
-{
-  g_autofree char *failure = NULL;
-  if (arrival_wait_end (path, &failure))
-    return TRUE;
-  if (failure != NULL)
-    g_set_error_literal (error, STORAGE_ERROR, STORAGE_ERROR_PLACE, failure);
-  else
-    refuse (error, STORAGE_ERROR_PLACE, path, "cannot be read: who brought it is gone");
-  return FALSE;
-}
-
 /* What is checked of a file that is not wholly looked at. */
 static gboolean
 check_front (Sql *sql, GError **error)
@@ -305,8 +290,6 @@ gboolean
 guard_check (const char *path, GError **error)
 {
   struct stat status;
-  if (!guard_wait (path, error))
-    return FALSE;
   g_autoptr (Sql) sql = sql_open_frozen (path, error);
   if (sql == NULL || stat (path, &status) != 0 || !sql_is_as_long (sql, (guint64)status.st_size))
     return FALSE;
@@ -391,8 +374,8 @@ open_file (const char *path, const char *identity, gboolean is_own, gboolean is_
   gssize size;
   guint64 file_size;
   GError *reason = NULL;
-  if ((!is_front && !guard_wait (path, error)) || !check_kind (path, &file_size, error)
-      || file_size == 0 || !read_header (path, header, &size, error))
+  if (!check_kind (path, &file_size, error) || file_size == 0
+      || !read_header (path, header, &size, error))
     return NULL;
   HeaderKind kind = header_kind (header, size);
   g_autoptr (Sql) sql = NULL;

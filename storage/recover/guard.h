@@ -16,15 +16,12 @@ Sql *guard_open (const char *path, const char *identity, GError **error);
  * an attribute of it, where the file system has such). Rows prove themselves as always. */
 Sql *guard_open_own (const char *path, const char *identity, GError **error);
 /* The same of a large file of which only the small tables are read now: those are proved, and the
- * rest may be damaged or not be there yet (storage/places/arrival.h), so that nothing but them
- * counts before guard_check has said so (sql->is_front). If they are not all in order, and of a
- * smaller file: as the others, and without a wait no file is whole. */
+ * rest may be damaged, so that nothing but them counts before guard_check has said so
+ * (sql->is_front). If they are not all in order, and of a smaller file: as the others. */
 Sql *guard_open_front (const char *path, const char *identity, gboolean is_own, GError **error);
 /* TRUE: all of the file at `path` is there and as SQLite wants it; rows have to prove themselves.
- * Waits for what is still coming. */
+ */
 gboolean guard_check (const char *path, GError **error);
-/* Waits until nobody brings it any more. FALSE: it did not come, STORAGE_ERROR_PLACE. */
-gboolean guard_wait (const char *path, GError **error);
 /* TRUE: a file whose header says that it is a checkpoint, of whatever format and in whatever state.
  */
 gboolean guard_is_ours (const char *path);

@@ -6,7 +6,6 @@
 
 #include "shelf.h"
 
-#include "storage/places/arrival.h"
 #include "storage/places/place.h"
 
 #include <glib/gstdio.h>
@@ -15,13 +14,8 @@
 #include <unistd.h>
 
 #define PAGE_BYTES 4096u
-#define LARGE_PAGES 1100u /* a little more than the 4 MiB that come early */
+#define LARGE_PAGES 1100u
 #define SMALL_PAGES 20u
-#define REST_BYTES 65536u
-
-/* Pages that lie above others, from the front on: 2 -> FAR_PAGE -> FARTHER_PAGE, a leaf. */
-#define FAR_PAGE 400u
-#define FARTHER_PAGE 700u
 
 static gint64 now_us = 1000000; /* atomic */
 
@@ -42,13 +36,12 @@ g_usleep (gulong us)
 typedef struct
 {
   const char *name, *uri;
-  gboolean is_early; /* large files can be read while they come */
 } Kind;
 
 static const Kind kinds[] = {
-  { .name = "sftp", .uri = "sftp://me@shelf/files/a.db", .is_early = TRUE },
-  { .name = "ftp", .uri = "ftp://shelf/files/a.db", .is_early = TRUE },
-  { .name = "http", .uri = "http://shelf/files/a.db", .is_early = TRUE },
+  { .name = "sftp", .uri = "sftp://me@shelf/files/a.db" },
+  { .name = "ftp", .uri = "ftp://shelf/files/a.db" },
+  { .name = "http", .uri = "http://shelf/files/a.db" },
   { .name = "s3", .uri = "s3://files/a.db" },
 };
 
@@ -56,7 +49,6 @@ typedef struct
 {
   const Kind *kind;
   char *folder, *to, *to_delta, *tag, *moved;
-  gint is_held, may_go_on; /* atomic */
 } Fixture;
 
 static inline void
@@ -75,7 +67,6 @@ begin (Fixture *f, const Kind *kind)
 static inline void
 end (Fixture *f)
 {
-  place_bring_end ();
   place_forget_copy (f->to);
   place_forget_copy (f->moved);
   g_assert_cmpint (g_rmdir (f->folder), ==, 0); /* no other file is left */
@@ -93,18 +84,6 @@ write_big (guint8 *at, guint32 number)
   memcpy (at, &number, sizeof number);
 }
 
-/* A page above others, the first of which is page `below`. */
-static inline void
-make_inner (guint8 *bytes, guint page, guint32 below)
-{
-  guint8 *at = bytes + (page - 1) * PAGE_BYTES;
-  memset (at, 0, PAGE_BYTES);
-  at[0] = 5;
-  at[4] = 1;
-  at[13] = 100;
-  write_big (at + 100, below);
-}
-
 /* (transfer full): a file with SQLite's header: what `letter` says stands in its pages, `number`
  * in its head. */
 static inline GBytes *
@@ -119,14 +98,6 @@ make_file (guint n_pages, char letter, guint number, gboolean has_delta)
   bytes[16] = PAGE_BYTES >> 8;
   write_big (bytes + 28, n_pages);
   memcpy (bytes + PLACE_MARK_AT, &mark, sizeof mark);
-  if (n_pages >= LARGE_PAGES)
-    {
-      make_inner (bytes, 2, FAR_PAGE);
-      make_inner (bytes, 3, 5);               /* near: it comes soon */
-      make_inner (bytes, 4, G_MAXUINT32 / 2); /* no such page */
-      make_inner (bytes, FAR_PAGE, FARTHER_PAGE);
-      bytes[(FARTHER_PAGE - 1) * PAGE_BYTES] = 13;
-    }
   return g_bytes_new_take (bytes, size);
 }
 
@@ -154,41 +125,20 @@ place_at (const Kind *kind)
   return place;
 }
 
-/* Brings it as whoever begins early does, and waits until it is here. FALSE: it is not. */
 static inline gboolean
-refresh_early (const Fixture *f, PlacePair *pair, GError **error)
+refresh (const Fixture *f, PlacePair *pair, GError **error)
 {
-  Place *place = place_at (f->kind);
-  g_autofree char *failure = NULL;
-  *pair = (PlacePair){ 0 };
-  gboolean good = place_refresh_early (&place, f->to, pair, error);
-  g_clear_pointer (&place, place_free);
-  if (good && !arrival_wait_end (f->to, &failure))
-    {
-      g_assert_nonnull (failure);
-      g_set_error_literal (error, PLACE_ERROR, PLACE_ERROR_DOWN, failure);
-      place_pair_clear (pair);
-      good = FALSE;
-    }
-  return good;
-}
-
-static inline gboolean
-refresh (const Fixture *f, gboolean early, PlacePair *pair, GError **error)
-{
-  if (early)
-    return refresh_early (f, pair, error);
   g_autoptr (Place) place = place_at (f->kind);
   *pair = (PlacePair){ 0 };
   return place_refresh (place, f->to, pair, error);
 }
 
 static inline void
-assert_copy (const Fixture *f, gboolean early, GBytes *base, GBytes *delta)
+assert_copy (const Fixture *f, GBytes *base, GBytes *delta)
 {
   g_autoptr (GError) error = NULL;
   PlacePair pair;
-  g_assert_true (refresh (f, early, &pair, &error));
+  g_assert_true (refresh (f, &pair, &error));
   g_assert_no_error (error);
   g_assert_cmpint (pair.base.exists, ==, base != NULL);
   g_assert_cmpint (pair.delta.exists, ==, delta != NULL);

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What coordinator/courier.c and ledger-ahead.c do when others are at the same URI: they publish
- * there, remove, damage or bring what stands there, and die. At the store in memory (shelf.h).
+ * there, remove or damage what stands there. At the store in memory (shelf.h).
  * Links coordinator, storage and value. */
 #include "far.h"
 
 #include "coordinator/courier.h"
-
-#include "storage/places/arrival.h"
-
-#include <fcntl.h>
-#include <signal.h>
-#include <sys/wait.h>
 
 /* As many as make a file of more than the 4 MiB from which one counts as large. */
 #define LARGE_ROWS 70000u
@@ -216,7 +210,7 @@ test_damaged_cannot_be_kept (void)
     }
 }
 
-/* ---- large files, which are read while they come ---- */
+/* ---- large files, which somebody has brought already ---- */
 
 static void
 leave_large (const FarKind *kind)
@@ -239,8 +233,8 @@ start_with_copy (Place *place, const char *copy, GError **error)
   return far_scribe (&config, error);
 }
 
-/* One process looks at it, which begins to bring it, and the coordinator goes on with that: what
- * was brought becomes its work file. */
+/* One process looks at it, which brings it, and the coordinator goes on with that: what was brought
+ * becomes its work file. */
 static void
 test_large (void)
 {
@@ -309,76 +303,6 @@ test_removed_after_a_look (void)
   for_each_kind (removed_after_a_look);
 }
 
-typedef struct
-{
-  const char *copy;
-  pid_t pid;
-} Other;
-
-/* Another process, which has brought the end and the beginning of the file. */
-static void
-bring_half (const char *copy, GBytes *bytes)
-{
-  gsize size;
-  const char *data = g_bytes_get_data (bytes, &size);
-  ArrivalPart rest = { size - 65536, size };
-  int fd = open (copy, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (pwrite (fd, data + rest.from, 65536, (off_t)rest.from) != 65536
-      || pwrite (fd, data, size / 2, 0) != (ssize_t)(size / 2))
-    _exit (1);
-  Bringing *bringing = bringing_new (copy, "a tag", size, &rest, 1);
-  if (bringing == NULL)
-    _exit (1);
-  bringing_note (bringing, size / 2);
-  for (;;)
-    (void)pause ();
-}
-
-/* When the coordinator has taken what that one brings. */
-static void
-kill_other (gpointer data)
-{
-  Other *other = data;
-  while (g_access (other->copy, F_OK) == 0)
-    g_usleep (500);
-  if (other->pid > 0)
-    {
-      g_assert_cmpint (kill (other->pid, SIGKILL), ==, 0);
-      g_assert_cmpint (waitpid (other->pid, NULL, 0), ==, other->pid);
-    }
-  other->pid = 0;
-}
-
-/* The process that brings it dies: the coordinator brings it itself. */
-static void
-test_large_of_one_that_dies (void)
-{
-  const FarKind *kind = &far_kinds[0];
-  leave_large (kind);
-  g_autoptr (Place) place = far_place_new (kind);
-  g_autofree char *copy = g_build_filename (place->folder, "copy", NULL);
-  g_autoptr (GBytes) bytes = far_bytes (FAR_FILE);
-  g_autoptr (GError) error = NULL;
-  Other other = { .copy = copy };
-  other.pid = fork ();
-  if (other.pid == 0)
-    bring_half (copy, bytes);
-  Arrival *arrival;
-  while ((arrival = arrival_open (copy)) == NULL)
-    g_usleep (500);
-  arrival_free (arrival);
-  shelf_between (1, kill_other, &other);
-  Scribe *scribe = start_with_copy (place, copy, &error);
-  shelf_between (0, NULL, NULL);
-  g_assert_no_error (error);
-  g_assert_cmpint (other.pid, ==, 0);
-  g_assert_cmpuint (place->rows->len, >=, LARGE_ROWS);
-  save_many (scribe, LARGE_ROWS, 10);
-  end (place, scribe);
-  assert_rows (kind->uri, LARGE_ROWS + 10);
-  g_assert_cmpuint (place_strangers (place), ==, 0);
-}
-
 /* The end of a sending is told once. Nothing is sent before the place was tried, or before the end
  * of the last sending was told. */
 static void
@@ -410,6 +334,5 @@ main (int argc, char **argv)
   g_test_add_func ("/courier/damaged-cannot-be-kept", test_damaged_cannot_be_kept);
   g_test_add_func ("/courier/large", test_large);
   g_test_add_func ("/courier/removed-after-a-look", test_removed_after_a_look);
-  g_test_add_func ("/courier/large-of-one-that-dies", test_large_of_one_that_dies);
   return g_test_run ();
 }

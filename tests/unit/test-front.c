@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests of guard_open_front, and of what is read of a file before all its pages were looked at:
+ * what is wrong is noticed by the rows themselves or by guard_check. Links storage alone. */
+#include "store.h"
+
+#include "storage/inventory.h"
+#include "storage/recover/guard.h"
+#include "storage/rowsum.h"
+#include "storage/schema.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define N_LARGE 60000u /* rows of more than the four MiB from which a file has a front */
+#define N_TRIES 600u   /* ten times as many with SATIN_TEST_ALL=1 */
+
+static void
+put_rows (Fixture *f, guint n, gsize size)
+{
+  guint8 digest[16] = { 1 };
+  g_assert_true (results_begin (f->results, NULL));
+  for (guint i = 0; i < n; i++)
+    {
+      g_autofree char *path = g_strdup_printf ("/%u/%u", i % 7, i);
+      g_autofree guint8 *bytes = g_malloc0 (size + i % 5 + 1);
+      memset (bytes, (int)(0x80 + i % 100), size);
+      memcpy (digest, &i, sizeof i);
+      g_autoptr (GBytes) value = g_bytes_new (bytes, size + i % 5);
+      Result row = { .path = path,
+                     .node = i % 2 != 0 ? "1.1.00000001" : "",
+                     .job = i % 3 != 0 ? "job" : "other",
+                     .type = "ay",
+                     .digest = digest,
+                     .digest_size = sizeof digest,
+                     .value = value,
+                     .work_s = i * 0.001,
+                     .saved = 1700000000 + i,
+                     .weight = i % 2 };
+      (void)put_typed (f, row, NULL);
+    }
+  g_assert_true (results_commit (f->results, NULL));
+}
+
+typedef struct
+{
+  GString *text; /* everything of all rows, … */
+  GString *last; /* … and the last one's path */
+  Tally tally;
+} Rows;
+
+static gboolean
+add_row (const Result *row, gpointer data, GError **error)
+{
+  Rows *rows = data;
+  gsize size;
+  const guint8 *value = g_bytes_get_data (row->value, &size);
+  (void)error;
+  if (!results_follows (rows->text->len > 0 ? rows->last->str : NULL, row->path))
+    return FALSE;
+  g_string_assign (rows->last, row->path);
+  rows->tally.rows++;
+  rows->tally.sums += row->sum;
+  g_string_append_printf (rows->text, "%s %s %s %s %u %zu %u %g %" G_GINT64_FORMAT " %g\n",
+                          row->path, row->node, row->job, row->type,
+                          row->digest[0] + 256u * row->digest[1], size,
+                          size > 0 ? value[size / 2] : 0, row->work_s, row->saved, row->weight);
+  return TRUE;
+}
+
+/* (transfer full) (nullable): all rows, if all is in order, as a take-over finds it. SQLite does
+ * not miss pages that no tree leads to: rows that were lost with them are missed by the inventory.
+ */
+static char *
+rows_of (const char *path)
+{
+  g_autoptr (Sql) sql = sql_open_frozen (path, NULL);
+  g_autoptr (GString) text = g_string_new (NULL), last = g_string_new (NULL);
+  Rows rows = { .text = text, .last = last };
+  ResultsQuery all = { .is_strict = TRUE };
+  guint64 bad = 0;
+  if (sql == NULL || !schema_check (sql, NULL))
+    return NULL;
+  rowsum_identify (sql, IDENTITY);
+  gboolean good = results_each (sql, &all, add_row, &rows, NULL, NULL) && guard_check (path, NULL)
+                  && tables_count_bad (sql, &bad, NULL) && bad == 0
+                  && inventory_agrees (sql, 0, INVENTORY_TABLES - 1, &rows.tally);
+  return good ? g_strdup (text->str) : NULL;
+}
+
+static guint8 *
+contents_of (const char *path, gsize *size)
+{
+  char *contents;
+  g_assert_true (g_file_get_contents (path, &contents, size, NULL));
+  return (guint8 *)contents;
+}
+
+/* A few wrong bytes, mostly where pages tell of their cells. */
+static void
+spoil (GRand *rand, guint8 *bytes, gsize size, gsize page_size)
+{
+  gsize page = (gsize)g_rand_int_range (rand, 0, (gint32)(size / page_size)) * page_size;
+  gsize within = g_rand_boolean (rand) ? 24 : page_size;
+  for (gint32 n = g_rand_int_range (rand, 1, 4); n > 0; n--)
+    {
+      gsize at = page + (gsize)g_rand_int_range (rand, 0, (gint32)within);
+      if (page == 0 && g_rand_boolean (rand))
+        at = 100 + at % (page_size - 100);
+      bytes[at] = (guint8)(g_rand_boolean (rand) ? g_rand_int_range (rand, 0, 256)
+                                                 : bytes[at] + g_rand_int_range (rand, -3, 4));
+    }
+  if (g_rand_int_range (rand, 0, 8) == 0) /* a page in another's place */
+    memcpy (bytes + page, bytes + (size / page_size / 2) * page_size, page_size);
+}
+
+static void
+write_file (const char *path, const guint8 *bytes, gsize size)
+{
+  int fd = open (path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  g_assert_cmpint (write (fd, bytes, size), ==, (ssize_t)size);
+  (void)close (fd);
+}
+
+/* Whatever bytes are wrong: it is noticed, or all rows are there and as they were. */
+static void
+test_spoilt (Fixture *f, gconstpointer unused)
+{
+  gsize size, page_size;
+  guint n_sound = 0, n_spoilt = 0,
+        n_tries = g_getenv ("SATIN_TEST_ALL") != NULL ? 10 * N_TRIES : N_TRIES;
+  g_autoptr (GRand) rand = g_rand_new_with_seed (5);
+  (void)unused;
+  put_rows (f, 1500, 10);
+  put_rows (f, 1600, 9);
+  publish (f);
+  g_autofree guint8 *whole = contents_of (f->target, &size);
+  g_autofree char *before = rows_of (f->target);
+  g_autofree char *path = g_build_filename (f->folder, "spoilt", NULL);
+  g_assert_nonnull (before);
+  page_size = (gsize)whole[16] << 8 | whole[17];
+  for (guint i = 0; i < n_tries; i++)
+    {
+      g_autofree guint8 *bytes = g_memdup2 (whole, size);
+      spoil (rand, bytes, size, page_size);
+      write_file (path, bytes, size);
+      g_autofree char *after = rows_of (path);
+      n_spoilt += after == NULL;
+      n_sound += after != NULL;
+      if (after != NULL)
+        g_assert_true (strcmp (after, before) == 0);
+    }
+  g_test_message ("%u sound, %u not", n_sound, n_spoilt);
+  g_assert_cmpuint (n_sound, >, n_tries / 10);
+  g_assert_cmpuint (n_spoilt, >, n_tries / 2);
+}
+
+static gboolean
+count_row (const Result *row, gpointer data, GError **error)
+{
+  (void)row, (void)error;
+  *(guint *)data += 1;
+  return TRUE;
+}
+
+/* A page that stands twice in a tree leads to no endless reading: the first row that is damaged or
+ * not above the one before it ends a strict one. */
+static void
+test_strict (Fixture *f, gconstpointer unused)
+{
+  ResultsQuery all = { 0 }, strict = { .is_strict = TRUE };
+  g_autoptr (GError) error = NULL;
+  guint64 bad = 0;
+  guint n = 0;
+  (void)unused;
+  put_rows (f, 100, 10);
+  publish (f);
+  sqlite3 *db;
+  g_assert_cmpint (sqlite3_open (f->target, &db), ==, SQLITE_OK);
+  g_assert_cmpint (
+      sqlite3_exec (db, "UPDATE result SET saved = 5 WHERE path = '/3/3'", NULL, NULL, NULL), ==,
+      SQLITE_OK);
+  sqlite3_close (db);
+  g_autoptr (Sql) sql = guard_open (f->target, NULL, NULL);
+  g_assert_nonnull (sql);
+  g_assert_true (results_each (sql, &all, count_row, &n, &bad, NULL));
+  g_assert_cmpuint (n, ==, 99);
+  g_assert_cmpuint (bad, ==, 1);
+  n = 0;
+  g_assert_false (results_each (sql, &strict, count_row, &n, NULL, &error));
+  g_assert_error (error, STORAGE_ERROR, STORAGE_ERROR_UNUSABLE);
+  g_assert_cmpuint (n, >, 0);
+  g_assert_cmpuint (n, <, 99);
+}
+
+static guint
+count (Sql *sql)
+{
+  ResultsQuery all = { 0 };
+  guint n = 0;
+  guint64 bad = 0;
+  return results_each (sql, &all, count_row, &n, &bad, NULL) && bad == 0 ? n : 0;
+}
+
+/* Only a large file has a front; a damaged row behind it is another's to find. */
+static void
+test_large (Fixture *f, gconstpointer unused)
+{
+  gsize size;
+  (void)unused;
+  put_rows (f, 100, 10);
+  publish (f);
+  g_autoptr (Sql) small = guard_open_front (f->target, NULL, FALSE, NULL);
+  g_assert_nonnull (small);
+  g_assert_false (small->is_front);
+
+  put_rows (f, N_LARGE, 40);
+  publish (f);
+  g_autofree guint8 *bytes = contents_of (f->target, &size);
+  memset (bytes + size / 2, 0x55, 2000);
+  write_file (f->target, bytes, size);
+  g_autoptr (Sql) front = guard_open_front (f->target, NULL, TRUE, NULL);
+  g_assert_nonnull (front);
+  g_assert_true (front->is_front);
+  g_autofree char *id = tables_get_string (front, "id", NULL);
+  g_assert_cmpstr (id, ==, "run-1");
+  g_assert_cmpuint (count (front), <, N_LARGE);
+  g_assert_false (guard_check (f->target, NULL));
+  g_autoptr (Sql) whole = guard_open_own (f->target, NULL, NULL);
+  g_assert_nonnull (whole);
+  g_assert_true (whole->is_salvage);
+}
+
+/* The end of it did not come. */
+static void
+test_shorter (Fixture *f, gconstpointer unused)
+{
+  gsize size;
+  (void)unused;
+  put_rows (f, N_LARGE, 40);
+  publish (f);
+  g_autofree guint8 *bytes = contents_of (f->target, &size);
+  g_assert_cmpint (truncate (f->target, (off_t)(size - 128 * 1024)), ==, 0);
+  g_autoptr (Sql) front = guard_open_front (f->target, NULL, TRUE, NULL);
+  g_assert_nonnull (front);
+  g_assert_false (front->is_front && guard_check (f->target, NULL));
+  g_autoptr (Sql) whole = guard_open_own (f->target, NULL, NULL);
+  g_assert_nonnull (whole);
+  g_assert_true (whole->is_salvage);
+  g_assert_cmpuint (count (whole), >, N_LARGE / 2);
+}
+
+/* A small table that is damaged is no front: all of the file is looked at. */
+static void
+test_damaged_front (Fixture *f, gconstpointer unused)
+{
+  (void)unused;
+  put_rows (f, N_LARGE, 40);
+  publish (f);
+  sqlite3 *db;
+  g_assert_cmpint (sqlite3_open (f->target, &db), ==, SQLITE_OK);
+  g_assert_cmpint (
+      sqlite3_exec (db, "UPDATE run SET value = 'other' WHERE key = 'id'", NULL, NULL, NULL), ==,
+      SQLITE_OK);
+  sqlite3_close (db);
+  g_autoptr (Sql) sql = guard_open_front (f->target, NULL, FALSE, NULL);
+  g_assert_nonnull (sql);
+  g_assert_false (sql->is_front);
+  g_assert_cmpuint (count (sql), >=, N_LARGE);
+}
+
+int
+main (int argc, char **argv)
+{
+  static const NamedTest tests[] = {
+    { "/front/spoilt", test_spoilt },         { "/front/strict", test_strict },
+    { "/front/large", test_large },           { "/front/shorter", test_shorter },
+    { "/front/damaged", test_damaged_front },
+  };
+  return run_tests (argc, argv, tests, G_N_ELEMENTS (tests));
+}
