@@ -377,16 +377,16 @@ test_newcomers_are_gathered (void)
   ask_to_join (node, 14, "n14");
   link_down (node, 13); /* it has gone again */
   assert_members (node, 2, 2);
-  g_assert_cmpuint (admit_due (node), ==, node->now_us + ADMIT_GATHER_US (2));
+  g_assert_cmpuint (admit_due (node), ==, node->now_us + 2 * ADMIT_GATHER_US);
   admit_tick (node);
   assert_members (node, 2, 2);
-  node->now_us += ADMIT_GATHER_US (2);
+  node->now_us += 2 * ADMIT_GATHER_US;
   admit_tick (node);
   assert_members (node, 3, 4);
   g_assert_cmpuint (link_find (node, 12)->remote.number, ==, 3);
   g_assert_cmpuint (link_find (node, 14)->remote.number, ==, 4);
   g_assert_cmpuint (admit_due (node), ==, CORE_NEVER);
-  node->now_us += ADMIT_GATHER_US (4);
+  node->now_us += 4 * ADMIT_GATHER_US;
   ask_to_join (node, 15, "n15");
   assert_members (node, 4, 5);
   pair_end ();
@@ -402,7 +402,7 @@ test_newcomers_at_one_address (void)
   ask_to_join (node, 11, "n11");
   ask_to_join (node, 12, "n12");
   ask_to_join (node, 13, "n12");
-  node->now_us += ADMIT_GATHER_US (2);
+  node->now_us += 2 * ADMIT_GATHER_US;
   admit_tick (node);
   assert_members (node, 3, 3);
   g_assert_true (node_id_is_none (&link_find (node, 12)->remote));
@@ -420,7 +420,7 @@ test_nobody_comes_while_the_run_halts (void)
   ask_to_join (node, 11, "n11");
   ask_to_join (node, 12, "n12");
   node->stop.halting = TRUE;
-  node->now_us += ADMIT_GATHER_US (2);
+  node->now_us += 2 * ADMIT_GATHER_US;
   admit_tick (node);
   assert_members (node, 2, 2);
   g_assert_true (node_id_is_none (&link_find (node, 12)->remote));

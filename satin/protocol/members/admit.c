@@ -148,7 +148,7 @@ admit_waiting (Node *node)
         welcome (node, link, id);
     }
   link_bind_all (node);
-  node->admit.at_us = node->now_us + ADMIT_GATHER_US (node->roster.members->len);
+  node->admit.at_us = node->now_us + ADMIT_GATHER_US * node->roster.members->len;
 }
 
 void

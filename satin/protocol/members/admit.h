@@ -6,9 +6,7 @@
 
 #include "link.h"
 
-/* 200 us a member; beyond fifty with the square of their number, as a change has every member look
- * at all of them; a second at most. */
-#define ADMIT_GATHER_US(members) MIN ((guint64)(members)*MAX (200, 4 * (members)), G_USEC_PER_SEC)
+#define ADMIT_GATHER_US 200 /* times the number of members */
 
 typedef struct
 {
