@@ -8,19 +8,11 @@ file=$work/c.db
 program=$work/builds
 use () { cp "$folder/builds-$1" "$program.new" && mv "$program.new" "$program"; }
 
-# NAME FILE: a suspended run of the build NAME with saved rows.
-suspended ()
-{
-  use "$1"
-  begin "$satin" run --name "$1" -w 2 --checkpoint "$2" --interval 0.1 -- "$program" 8 20
-  wait_for $((20 * slow)) has_rows "$2" 3
-  "$satin" suspend "$1" 2>/dev/null
-  ended
-}
 # BUILD…: the last words refuse these two, one short sentence.
 names_builds () { [ "$(grep -cE 'build [0-9a-f]{12}\b.*build [0-9a-f]{12}\b' <<<"$words")" = 1 ]; }
 
-suspended one "$file"
+use one
+suspended one "$file" "$program" 8 20
 is "a run is suspended" "$code" 75
 try "$satin" inspect "$file"
 ok "inspect shows its build" grep -qE '^build +[0-9a-f]{32}$' <<<"$answer"
@@ -65,7 +57,8 @@ try "$satin" resume --mended "$work/kept.db"
 is "with --mended it goes on" "$code:$answer" "0:256"
 
 # Whoever states a version is not asked for the build.
-suspended v7 "$work/v.db"
+use v7
+suspended v7 "$work/v.db" "$program" 8 20
 is "a run of version 7 is suspended" "$code" 75
 use v8
 try "$satin" resume "$work/v.db"

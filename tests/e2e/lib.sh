@@ -272,3 +272,18 @@ choose_busy ()
 
 # Where a TSPLIB instance that the project carries lies; empty when it carries none of that name.
 instance () { find "$SATIN_SOURCE/apps" -name "$1" 2>/dev/null | head -n 1; }
+
+# NAME FILE PROGRAM ARG…: a run that begins this checkpoint, is suspended with saved rows, and has ended ($code).
+suspended ()
+{
+  local name=$1 file=$2 i
+  shift 2
+  for i in 1 2 3; do # on a machine at work it may be over before that
+    begin "$satin" run --name "$name" -w 2 --checkpoint "$file" --interval 0.1 -- "$@"
+    wait_for $((20 * slow)) has_rows "$file" 3
+    "$satin" suspend "$name" 2>/dev/null
+    ended
+    [ "$code" -eq 75 ] && break
+    rm -f "$file"
+  done
+}

@@ -4,26 +4,13 @@
 . "$(dirname "$0")/lib.sh"
 file=$work/c.db
 naps=$(realpath "$SATIN_BIN/../tests/e2e/builds-one")
-suspended () # NAME FILE WORD…
-{
-  local name=$1 file=$2 i
-  shift 2
-  for i in 1 2 3; do # on a machine at work it may be over before that
-    begin "$satin" run --name "$name" -w 2 --checkpoint "$file" --interval 0.1 -- "$naps" "$@"
-    wait_for $((20 * slow)) has_rows "$file" 3
-    "$satin" suspend "$name" 2>/dev/null
-    ended
-    [ "$code" -eq 75 ] && break
-    rm -f "$file"
-  done
-}
 elsewhere () { try env XDG_CONFIG_HOME="$work/another" "$@"; } # as another user
 line () { sed -n 's/.* say: satin //p' <<<"$words"; }           # the line to type, without its first word
 # FILE KEY VALUE: a row of run as a forger writes it, in both places, with the right checksum.
 forge () { "$SATIN_BIN/../tests/e2e/forge-row" "$@"; }
 
 mkdir "$work/cwd" && cd "$work/cwd" || exit 1
-suspended marked "$file" 8 20
+suspended marked "$file" "$naps" 8 20
 is "a run is suspended" "$code" 75
 cp "$file" "$work/kept.db"
 ok "the key is its user's alone" [ "$(stat -c %a:%s "$XDG_CONFIG_HOME/satin/key")" = 600:32 ]
@@ -119,7 +106,7 @@ done
 
 # A file that came by mail names a program that must not be started: no verb does, whatever its results are worth.
 cp "$naps" "$work/wanted"
-naps=$work/wanted XDG_CONFIG_HOME=$work/colleague suspended mailed "$work/mailed.db" 8 20
+XDG_CONFIG_HOME=$work/colleague suspended mailed "$work/mailed.db" "$work/wanted" 8 20
 is "a colleague suspends a run" "$code" 75
 rm "$work/wanted"
 printf '#!/bin/sh\n: >%q\n' "$work/ran" >"$work/wanted"

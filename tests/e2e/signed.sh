@@ -7,19 +7,6 @@ trap 'stop_servers; leave' EXIT
 naps=$(realpath "$SATIN_BIN/../tests/e2e/builds-one")
 phases=$(realpath "$SATIN_BIN/../tests/e2e/phases")
 file=$work/c.db
-suspended () # NAME FILE PROGRAM ARG…
-{
-  local name=$1 file=$2 i
-  shift 2
-  for i in 1 2 3; do # on a machine at work it may be over before that
-    begin "$satin" run --name "$name" -w 2 --checkpoint "$file" --interval 0.1 -- "$@"
-    wait_for $((20 * slow)) has_rows "$file" 3
-    "$satin" suspend "$name" 2>/dev/null
-    ended
-    [ "$code" -eq 75 ] && break
-    rm -f "$file"
-  done
-}
 elsewhere () { try env XDG_CONFIG_HOME="$work/another" "$@"; } # as another user
 # FILE SQL, FILE KEY VALUE: what a forger writes who can make every checksum, and has no key.
 forge () { "$SATIN_BIN/../tests/e2e/forge-row" "$@"; }

@@ -130,7 +130,8 @@ test_hello_first_and_once (void)
 
 /* ---- acknowledgements ---- */
 
-/* Nobody has what was not sent yet: who says so is no member, and its connection ends. */
+/* What was not sent yet cannot have come: a node that acknowledges it is no member, and its
+ * connection ends. */
 static void
 test_what_waits_cannot_be_acknowledged (void)
 {

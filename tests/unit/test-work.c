@@ -4,9 +4,9 @@
 
 #include "satin/protocol/work/work.h"
 
-/* What a node says of its work: of one held job, so much is at risk. */
+/* What a node says of its work: in all, and of one held job, so much is at risk. */
 static void
-tell_work (World *world, guint who, guint64 held, guint64 risk_us, guint32 busy)
+tell_sums (World *world, guint who, guint64 all_us, guint64 held, guint64 risk_us, guint32 busy)
 {
   NodeProgress item = { held, risk_us, busy };
   g_autoptr (GArray) progress = g_array_new (FALSE, FALSE, sizeof (NodeProgress));
@@ -14,10 +14,16 @@ tell_work (World *world, guint who, guint64 held, guint64 risk_us, guint32 busy)
   g_array_append_val (progress, item);
   tell (world, who,
         &(NodeEvent){ .kind = NODE_EVENT_WORK,
-                      .work_us = risk_us,
-                      .risk_us = risk_us,
+                      .work_us = all_us,
+                      .risk_us = all_us,
                       .count = busy,
                       .progress = progress });
+}
+
+static void
+tell_work (World *world, guint who, guint64 held, guint64 risk_us, guint32 busy)
+{
+  tell_sums (world, who, risk_us, held, risk_us, busy);
 }
 
 /* What a node knows that another one, which is gone, had done. */
@@ -140,11 +146,17 @@ count_told (World *world G_GNUC_UNUSED, guint who G_GNUC_UNUSED, const NodeEffec
 
 /* How many hear what this node says of its work. */
 static guint
-told_by (World *world, guint who, guint64 held, guint64 risk_us, guint32 busy)
+told_of (World *world, guint who, guint64 all_us, guint64 held, guint64 risk_us, guint32 busy)
 {
   n_told = 0;
-  tell_work (world, who, held, risk_us, busy);
+  tell_sums (world, who, all_us, held, risk_us, busy);
   return n_told;
+}
+
+static guint
+told_by (World *world, guint who, guint64 held, guint64 risk_us, guint32 busy)
+{
+  return told_of (world, who, risk_us, held, risk_us, busy);
 }
 
 /* With more than WORK_ALL_MAX members the master and the lender hear at once that there is more at
@@ -178,7 +190,26 @@ test_in_a_large_run_less_can_wait (void)
   g_assert_cmpuint (stats_of (world, 2).lost_us, ==, 800);
 }
 
-/* Where main's root is hears the next master at once, and the others now and then. */
+/* More in all is told though no loan has more, and more of a loan though there is no more in all.
+ */
+static void
+test_in_a_large_run_more_is_told_of_all_and_of_each (void)
+{
+  g_autoptr (World) world = world_new (WORK_ALL_MAX + 2, FALSE);
+  guint64 held, much_us = 2 * WORK_MOVED_US;
+  start (world);
+  (void)offer (world, 2, "/0");
+  hunger (world, 1);
+  held = held_of (world, 1, "/0");
+  world->watch = count_told;
+
+  g_assert_cmpuint (told_of (world, 1, 2 * much_us, held, much_us, 1), ==, 2);
+  g_assert_cmpuint (told_of (world, 1, 4 * much_us, held, much_us, 1), ==, 2);
+  g_assert_cmpuint (told_of (world, 1, 4 * much_us, held, 3 * much_us, 1), ==, 2);
+  g_assert_cmpuint (told_of (world, 1, 4 * much_us, held, 3 * much_us, 1), ==, 0);
+}
+
+/* The next master hears at once of the node that has main's root, the others now and then. */
 static void
 test_in_a_large_run_the_next_master_hears_of_the_root (void)
 {
@@ -203,6 +234,8 @@ main (int argc, char **argv)
                    test_who_had_no_time_to_tell_had_no_more_seats_than_it_has);
   g_test_add_func ("/work/what-was-lost-had-been-done", test_what_was_lost_had_been_done);
   g_test_add_func ("/work/in-a-large-run-less-can-wait", test_in_a_large_run_less_can_wait);
+  g_test_add_func ("/work/in-a-large-run-more-is-told-of-all-and-of-each",
+                   test_in_a_large_run_more_is_told_of_all_and_of_each);
   g_test_add_func ("/work/in-a-large-run-the-next-master-hears-of-the-root",
                    test_in_a_large_run_the_next_master_hears_of_the_root);
   g_test_add_func ("/work/what-comes-and-goes-at-once-is-told-at-once",
