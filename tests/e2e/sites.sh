@@ -240,7 +240,6 @@ has_key () { grep -qsr "PRIVATE KEY" "$runs"/*/batch-*; }
 ok "sbatch: no file stays" wait_for 10 no_batch
 printf '[site here]\nworkers = 1\nlisten = 127.0.0.1\n' | cat - "$work/slurm" >"$work/both"
 : >"$work/busy"
-: >"$work/scancel.words"
 : >"$work/sbatch.words"
 two_in_queue () { [ "$(wc -l <"$work/sbatch.words")" -eq 2 ]; }
 begin "${batch[@]}" "$satin" run --sites "$work/both" --name batch -- "${heavy[@]}"
@@ -253,8 +252,11 @@ ok "sbatch: they join when their turn comes" wait_for $((20 * slow)) up batch 3
 ok "sbatch: nor when they have joined" wait_for 5 eval '! has_key'
 finished
 is "sbatch: the answer of three" "$code:$answer:$words" "0:$heavy_answer:"
+# A node that leaves slowly is taken out, too.
+ok "sbatch: nothing stays of three" wait_for 10 no_batch
 : >"$work/busy"
 : >"$work/sbatch.words"
+: >"$work/scancel.words"
 begin "${batch[@]}" "$satin" run --sites "$work/both" -- "${heavy[@]}"
 ok "sbatch: two jobs wait" wait_for $((20 * slow)) two_in_queue
 finished
