@@ -235,6 +235,111 @@ test_abort_and_another_at_once (gconstpointer halt)
   rig_free (rig);
 }
 
+/* ---- a stack that can go on, and has no seat ---- */
+
+#define SECOND_US 1000000
+
+static gboolean may_park, may_end; /* atomic */
+
+SATIN_JOB (leaf, int32_t, (int32_t, n))
+{
+  return n;
+}
+
+SATIN_JOB (until_lent, int32_t)
+{
+  set (&waits, TRUE);
+  while (!is_set (&may_park))
+    satin_aborted ();
+  return 0;
+}
+
+/* /0 is finished, /1 is lent while /2 runs. */
+SATIN_JOB (lender, int32_t)
+{
+  int32_t x, y, z;
+
+  satin_spawn (leaf, &x, 1);
+  satin_sync ();
+  satin_spawn (leaf, &y, 2);
+  satin_spawn (until_lent, &z);
+  satin_sync ();
+  return x + y + z;
+}
+
+/* Has the only seat. */
+SATIN_JOB (keeps_seat, int32_t)
+{
+  set (&long_runs, TRUE);
+  while (!is_set (&may_end))
+    satin_aborted ();
+  return 5;
+}
+
+static void
+lend_one (Rig *rig, Loan *loan)
+{
+  rig_start (rig, 0, &(satin_args_lender){ 0 });
+  wait_until (&waits);
+  while (!engine_lend (rig->engine, loan))
+    sched_yield ();
+  g_assert_cmpstr (loan->path, ==, "/1");
+  set (&may_park, TRUE);
+}
+
+static void
+run_other (Rig *rig)
+{
+  satin_args_keeps_seat args = { 0 };
+  g_autoptr (GBytes) encoded = record_encode (keeps_seat_job.args, &args);
+  Digest digest = engine_digest (rig->engine, 3, encoded);
+  g_autoptr (Loan) other = loan_new (0, "", 3, &digest, 0.5, encoded);
+
+  while (!engine_is_hungry (rig->engine))
+    sched_yield ();
+  g_assert_true (engine_run (rig->engine, 2, other));
+  wait_until (&long_runs);
+}
+
+/* What has come back waits for the seat as long as another job lasts, and is scanned meanwhile. */
+static void
+test_scan_without_a_seat (void)
+{
+  static const SatinJob *const jobs[]
+      = { &lender_job, &leaf_job, &until_lent_job, &keeps_seat_job, NULL };
+  Rig *rig = rig_new_for (jobs, 1, 0, 1);
+  gint64 until_us;
+  EngineEvent event;
+  Loan loan = { 0 };
+  int32_t two = 2;
+  g_autoptr (GBytes) value = record_encode (leaf_job.result, &two);
+  guint n_rows = 0;
+  gboolean scanned = FALSE;
+
+  set (&waits, FALSE);
+  set (&long_runs, FALSE);
+  lend_one (rig, &loan);
+  run_other (rig);
+  g_assert_true (engine_put (rig->engine, loan.loan, value, 0, 0));
+  while (__atomic_load_n (&rig->engine->seats.n_ready, __ATOMIC_RELAXED) == 0)
+    sched_yield ();
+  engine_scan (rig->engine, TRUE);
+  until_us = g_get_monotonic_time () + 20 * SECOND_US;
+  while (!scanned && g_get_monotonic_time () < until_us)
+    if (rig_next (rig, &event, 100000))
+      {
+        n_rows += event.kind == ENGINE_ROWS ? event.rows->len : 0;
+        scanned = event.kind == ENGINE_SCANNED;
+        engine_event_clear (&event);
+      }
+  g_assert_true (scanned);
+  g_assert_cmpuint (n_rows, ==, 3); /* /0, /1 and /2 */
+  set (&may_end, TRUE);
+  g_free (loan.path);
+  g_bytes_unref (loan.args);
+  rig_free (rig);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -244,5 +349,6 @@ main (int argc, char **argv)
   g_test_add_data_func ("/wait/a-scan-is-served-by-who-is-aborted", NULL,
                         test_abort_and_another_at_once);
   g_test_add_data_func ("/wait/who-is-aborted-halts", "halt", test_abort_and_another_at_once);
+  g_test_add_func ("/wait/what-wants-a-seat-is-scanned", test_scan_without_a_seat);
   return g_test_run ();
 }

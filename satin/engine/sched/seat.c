@@ -416,7 +416,7 @@ seat_leave (Stack *stack)
   seat_dispatch (engine, 1);
 }
 
-gboolean
+void
 seat_want (Stack *stack)
 {
   Engine *engine = stack->engine;
@@ -425,8 +425,21 @@ seat_want (Stack *stack)
   g_queue_push_tail (&engine->seats.ready, stack);
   __atomic_store_n (&engine->seats.n_ready, engine->seats.ready.length, __ATOMIC_RELAXED);
   seat_dispatch (engine, 0);
-  while (stack->seat.state == STACK_READY && !seat_engine_ends (engine) && !engine->orders.halting)
-    pthread_cond_wait (&stack->seat.cond, &engine->lock);
+}
+
+gboolean
+seat_is_wanted (const Stack *stack)
+{
+  Engine *engine = stack->engine;
+
+  return stack->seat.state == STACK_READY && !seat_engine_ends (engine) && !engine->orders.halting;
+}
+
+gboolean
+seat_return (Stack *stack)
+{
+  Engine *engine = stack->engine;
+
   engine->seats.n_parked--;
   return !seat_engine_ends (engine) && !engine->orders.halting;
 }

@@ -19,8 +19,11 @@ void seat_rouse (Engine *engine);
 gboolean seat_sleep (Stack *stack);
 /* The stack gives its seat away and is parked. */
 void seat_leave (Stack *stack);
-/* A parked stack wants a seat again, and returns with one. FALSE: the engine ends. */
-gboolean seat_want (Stack *stack);
+/* A parked stack wants a seat again. While it waits for one (seat_is_wanted) it sleeps on its
+ * condition; then it calls seat_return. FALSE: the engine ends or halts, and there is no seat. */
+void seat_want (Stack *stack);
+gboolean seat_is_wanted (const Stack *stack);
+gboolean seat_return (Stack *stack);
 /* (lock held) The stack that runs the stolen `slot` of `stack`. NULL: none, or it does not run. */
 Stack *seat_thief_of (Stack *stack, SatinSlot_ *slot);
 /* A seat is free and no stack is left, or may be made, to take it. */

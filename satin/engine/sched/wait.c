@@ -252,6 +252,30 @@ has_to_act (const Wait *wait)
              && find_back (wait->stack->engine, wait->first, wait->end) != NULL);
 }
 
+/* (lock held; it is released while wishes are served) What has to wait for a seat may wait as long
+ * as the longest job, so it serves wishes, too; only an abort needs the seat. FALSE: the engine
+ * ends or halts. */
+static gboolean
+return_to_seat (const Wait *wait)
+{
+  Stack *stack = wait->stack;
+  Engine *engine = stack->engine;
+
+  seat_want (stack);
+  while (seat_is_wanted (stack))
+    {
+      if (!stack_is_asked (stack) || abort_is_due (stack))
+        {
+          pthread_cond_wait (&stack->seat.cond, &engine->lock);
+          continue;
+        }
+      pthread_mutex_unlock (&engine->lock);
+      wait_serve (stack, wait->self, wait->top, wait->top);
+      pthread_mutex_lock (&engine->lock);
+    }
+  return seat_return (stack);
+}
+
 /* Sleeps without a seat until the wait is over or there is something to do; serves wishes
  * meanwhile. */
 static void
@@ -280,7 +304,7 @@ park (const Wait *wait)
       wait_serve (stack, wait->self, wait->top, wait->top);
       pthread_mutex_lock (&engine->lock);
     }
-  go_on = seat_want (stack);
+  go_on = return_to_seat (wait);
   pthread_mutex_unlock (&engine->lock);
   stack_await_nothing (stack);
   timeline_end (stack->own.lane);
