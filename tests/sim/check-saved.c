@@ -200,9 +200,10 @@ check_one_noted (Sim *sim, const Process *process, const SimKept *event)
               node_id_show (&event->id, text), event->kind);
 }
 
-/* No limit has ended a wait of anybody: one of them is for rows of the ledger. */
-static gboolean
-has_expired (const Sim *sim)
+/* Has a limit ended a wait of anybody? What was waited for may be missing then: a leave's results,
+ * rows of the ledger. */
+gboolean
+check_has_expired (const Sim *sim)
 {
   for (guint i = 0; i < sim->n_processes; i++)
     {
@@ -217,7 +218,7 @@ has_expired (const Sim *sim)
 void
 check_told (Sim *sim, const Process *ender)
 {
-  for (guint i = 0; i < sim->n_processes && !has_expired (sim); i++)
+  for (guint i = 0; i < sim->n_processes && !check_has_expired (sim); i++)
     for (guint k = 0; counts_in (ender, sim->processes[i]) && k < sim->processes[i]->kept->len; k++)
       {
         const SimKept *event = &g_array_index (sim->processes[i]->kept, SimKept, k);

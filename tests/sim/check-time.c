@@ -106,7 +106,8 @@ check_times (Sim *sim, const Process *process)
 {
   guint64 look = look_us (sim), hops = HOPS * hop_us (sim) + REDIAL_US;
   guint64 publish = sim->plan->commit_us + OPENING_US; /* one may be under way */
-  guint64 round = (has_leaves (sim) ? 2 : 1) * look    /* a member that leaves has all scan again */
+  guint64 round = 2 * look /* a job ends, and who has its result works at one that just began */
+                  + (has_leaves (sim) ? look : 0) /* a member that leaves has all scan again */
                   + 2 * publish + hops;
   guint64 epoch = sim->plan->buddies == SIM_CUT ? round : 0; /* one may be open */
 

@@ -443,8 +443,8 @@ check_place (Sim *sim, Process *process, guint64 required)
 void
 check_saved (Sim *sim, const Process *process, const NodeEffect *effect)
 {
-  gboolean only_save
-      = check_has_only (sim, 1u << FAULT_SAVE | 1u << FAULT_JOIN | 1u << FAULT_LEAVE);
+  gboolean only_save = check_has_only (sim, 1u << FAULT_SAVE | 1u << FAULT_JOIN | 1u << FAULT_LEAVE)
+                       && !check_has_expired (sim);
 
   if (sim->asker != process->number)
     return;

@@ -332,6 +332,7 @@ void check_lent (Sim *sim, const Process *process, const NodeId *thief);
 gboolean check_has_only (const Sim *sim, guint32 kinds);
 /* This process ends: no time limit has ended a wait of it, where nothing went wrong. */
 void check_expired (Sim *sim, const Process *process, const NodeStats *stats);
+gboolean check_has_expired (const Sim *sim);
 /* After a step: what somebody waits for takes no longer than it may. */
 void check_times (Sim *sim, const Process *process);
 
