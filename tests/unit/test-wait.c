@@ -340,6 +340,87 @@ test_scan_without_a_seat (void)
   rig_free (rig);
 }
 
+/* ---- what others can take while a long job runs ---- */
+
+#define BRANCH_DEPTH 3
+#define BRIEF_JOBS 20 /* more syncs than those that a job is eager at in any case */
+#define BRIEF_US 200
+
+SATIN_JOB (naps, int32_t)
+{
+  g_usleep (BRIEF_US);
+  return 0;
+}
+
+/* The first leaf lasts, and does not poll. */
+SATIN_JOB (branch, int32_t, (int32_t, depth))
+{
+  int32_t x[2];
+
+  if (depth == 0)
+    {
+      set (&long_runs, TRUE);
+      wait_until (&may_end);
+      return 1;
+    }
+  for (int i = 0; i < 2; i++)
+    satin_spawn (branch, &x[i], depth - 1);
+  satin_sync ();
+  return x[0] + x[1];
+}
+
+SATIN_JOB (naps_first, int32_t, (int32_t, n))
+{
+  int32_t x;
+
+  for (int32_t i = 0; i < n; i++)
+    {
+      satin_spawn (naps, &x);
+      satin_sync ();
+    }
+  satin_spawn (branch, &x, BRANCH_DEPTH);
+  satin_sync ();
+  return x;
+}
+
+static void
+test_lend_while_a_long_job_runs (gconstpointer long_before)
+{
+  static const SatinJob *const jobs[] = { &naps_first_job, &branch_job, &naps_job, NULL };
+  static const char *const ends[] = { "/0", "/1/0", "/1/1/0" };
+  gint32 n = long_before != NULL ? BRIEF_JOBS : 0;
+  guint64 lent[G_N_ELEMENTS (ends)];
+  Rig *rig = rig_new_for (jobs, 1, 0, 1);
+  EngineEvent event = { 0 };
+  gboolean over = FALSE;
+
+  set (&long_runs, FALSE);
+  set (&may_end, FALSE);
+  rig_start (rig, 0, &(satin_args_naps_first){ n });
+  wait_until (&long_runs);
+  for (guint i = 0; i < G_N_ELEMENTS (ends); i++)
+    {
+      Loan loan = { 0 };
+      g_autofree char *path = g_strdup_printf ("/%d%s", n, ends[i]);
+
+      g_assert_true (engine_lend (rig->engine, &loan));
+      g_assert_cmpstr (loan.path, ==, path);
+      g_free (loan.path);
+      g_bytes_unref (loan.args);
+      lent[i] = loan.loan;
+    }
+  for (guint i = 0; i < G_N_ELEMENTS (ends); i++)
+    engine_back (rig->engine, lent[i]);
+  set (&may_end, TRUE);
+  while (!over)
+    if (rig_next (rig, &event, 100000))
+      {
+        over = event.kind == ENGINE_DONE;
+        engine_event_clear (&event);
+      }
+  rig_free (rig);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -350,5 +431,9 @@ main (int argc, char **argv)
                         test_abort_and_another_at_once);
   g_test_add_data_func ("/wait/who-is-aborted-halts", "halt", test_abort_and_another_at_once);
   g_test_add_func ("/wait/what-wants-a-seat-is-scanned", test_scan_without_a_seat);
+  g_test_add_data_func ("/wait/all-is-lent-while-the-first-job-lasts", NULL,
+                        test_lend_while_a_long_job_runs);
+  g_test_add_data_func ("/wait/all-is-lent-where-jobs-are-long", "long",
+                        test_lend_while_a_long_job_runs);
   return g_test_run ();
 }

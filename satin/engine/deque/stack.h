@@ -118,6 +118,23 @@ typedef struct
   guint n, request;
 } VainMoves;
 
+/* Whatever is private while a long job runs cannot be stolen, and nobody knows how long the first
+ * ones are. So the first syncs of a job that was taken, most likely down to its first leaf, make
+ * all public, and those after them for as long as jobs turn out to be long. `left`: at so many
+ * syncs more thieves are looked after, though nobody asks; `all`: nothing stays private; `at_us`:
+ * when the last one was. */
+#ifdef SATIN_STEPS_
+#define EAGER_SYNCS 0 /* nothing but what is asked for, in the tests of all interleavings */
+#else
+#define EAGER_SYNCS 16
+#endif
+typedef struct
+{
+  guint left;
+  gboolean all;
+  guint64 at_us;
+} Eager;
+
 /* When a job began, monotonic time (0: not known), and how long it took; 0: it has not ended. */
 typedef struct
 {
@@ -182,6 +199,7 @@ typedef struct
   guint32 random;
   AskPause ask;
   VainMoves vain;
+  Eager eager;
   LastBill bill;
   RowBudget rows;
   TimelineLane *lane; /* NULL: nothing is noted */

@@ -453,8 +453,8 @@ seat_begin_work (Stack *stack)
   stack->own.slept = FALSE;
   stack->own.polls = FALSE;
   clock_start (stack);
-  if (request_is_owed (&engine->request) || length_hint (&engine->seats.free) > 0)
-    stack_ask (stack, STACK_FLAG_MOVE);
+  stack->own.eager = (Eager){ EAGER_SYNCS, TRUE, clock_us () };
+  stack_ask (stack, STACK_FLAG_MOVE);
   first = __atomic_fetch_add (&engine->seats.busy, 1, __ATOMIC_SEQ_CST)
           == 0; /* pairs with is_scout */
   if (!first && !(slept && length_hint (&engine->seats.free) > 0))

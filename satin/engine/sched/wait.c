@@ -27,6 +27,10 @@
 /* Somebody elsewhere waits for work and too little is ready here: so many syncs in a row look
  * again. After that the driver has to ask anew, so a program without parallelism is not slowed. */
 #define WAIT_VAIN_MOVES_MAX 64
+/* Syncs after a request, which are to show how long jobs are; and the time between two of them
+ * beside which it costs nothing to make jobs public. */
+#define EAGER_PROBES 4
+#define EAGER_LONG_US 50
 /* So many levels below the awaited job what was claimed on its thief's stack is looked at. */
 #define LEAPFROG_LOOKS 64
 /* How often a parked stack looks for something to leapfrog to when the limit of stacks is reached
@@ -58,12 +62,30 @@ count_vain_move (VainMoves *vain, guint request)
   return vain->n <= WAIT_VAIN_MOVES_MAX;
 }
 
-/* Thieves wait: half of what is private becomes public, and more if they are many, since jobs may
- * be few and long. The next syncs look again for as long as that does not suffice. */
+/* TRUE: all is to become public. */
+static gboolean
+is_eager (Eager *eager)
+{
+  guint64 now_us = clock_us ();
+  gboolean is_long = eager->left > 0 && now_us >= eager->at_us + EAGER_LONG_US;
+
+  if (is_long)
+    *eager = (Eager){ EAGER_SYNCS, TRUE, 0 };
+  else if (eager->left == 0)
+    *eager = (Eager){ EAGER_PROBES, FALSE, 0 };
+  eager->left -= eager->left > 0;
+  eager->at_us = now_us;
+  return eager->all;
+}
+
+/* Thieves wait, or may come: half of what is private becomes public, and more if they are many,
+ * since jobs may be few and long. The next syncs look again for as long as that does not suffice.
+ */
 static void
 serve_thieves (Stack *stack, SatinSlot_ *end)
 {
   Engine *engine = stack->engine;
+  gboolean all = is_eager (&stack->own.eager);
   guint wanted = length_hint (&engine->request.thieves);
   guint request = length_hint (&engine->request.number);
   gboolean lacks, grows, grew = FALSE;
@@ -74,11 +96,11 @@ serve_thieves (Stack *stack, SatinSlot_ *end)
       grew = grew || grows;
       lacks = wanted > 1 && stack_count_ready (stack, wanted) < wanted;
     }
-  while (lacks && grows);
+  while ((all || lacks) && grows);
   if (grew)
     seat_poke (engine);
   lacks = lacks || length_hint (&engine->request.owed);
-  if (lacks && count_vain_move (&stack->own.vain, request))
+  if (stack->own.eager.left > 0 || (lacks && count_vain_move (&stack->own.vain, request)))
     stack_ask (stack, STACK_FLAG_MOVE);
 }
 
