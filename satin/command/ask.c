@@ -25,7 +25,6 @@
 #define AFAR_US (300 * 1000)
 /* After the last process is gone its `end` may still come to light. */
 #define GONE_US (500 * 1000)
-#define WITHIN_MAX_S 86400.0
 
 void
 ask_run_clear (AskRun *ask)
@@ -276,21 +275,6 @@ ask_leave (const AskRun *ask)
     }
   if (!folder_is_live (ask->path))
     (void)folder_leave (ask->path, NULL);
-}
-
-gboolean
-ask_read_within (const char *verb, const char *text, double *within_s)
-{
-  char *end;
-
-  *within_s = -1;
-  if (text == NULL)
-    return TRUE;
-  *within_s = g_ascii_strtod (text, &end);
-  if (end != text && *end == '\0' && *within_s >= 0 && *within_s <= WITHIN_MAX_S)
-    return TRUE;
-  command_usage (verb, "--within takes seconds from 0 to %g, not '%s'", WITHIN_MAX_S, text);
-  return FALSE;
 }
 
 char *

@@ -41,7 +41,5 @@ int ask_wait (const AskRun *ask, gint64 limit_us, char **sentence);
 gboolean ask_stay (const AskRun *ask);
 /* This process has read it; removes the folder when nobody else does. */
 void ask_leave (const AskRun *ask);
-/* `--within S`; an unset text is the default, -1. FALSE: said on stderr. */
-gboolean ask_read_within (const char *verb, const char *text, double *within_s);
-/* A word, or a word and seconds. (transfer full) */
+/* A word and seconds, or a word alone where they are negative. (transfer full) */
 char *ask_request (const char *word, double within_s);

@@ -25,8 +25,8 @@
 
 typedef struct
 {
-  char *file; /* (nullable) of --sites */
-  char *site; /* (nullable) only this one of them */
+  const char *file; /* (nullable) of --sites */
+  const char *site; /* (nullable) only this one of them */
   int nodes;  /* 0: as the file says, else one */
   int workers;
   GPtrArray *sites; /* (nullable) of Site, as they were read */
@@ -417,65 +417,35 @@ count_as_run (AskRun *ask)
 static void
 wish_clear (Wish *wish)
 {
-  g_free (wish->file);
-  g_free (wish->site);
   g_clear_pointer (&wish->sites, g_ptr_array_unref);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Wish, wish_clear)
 
-static gboolean
-read_number (const char *option, const char *text, int *number)
-{
-  gint64 value;
-
-  if (text == NULL)
-    return TRUE;
-  if (!g_ascii_string_to_signed (text, 10, 1, FOLDER_NODES_MAX, &value, NULL))
-    return command_usage ("add ", "%s takes a number from 1 to %d, not '%s'", option,
-                          FOLDER_NODES_MAX, text),
-           FALSE;
-  *number = (int)value;
-  return TRUE;
-}
-
 int
 command_add (int argc, char **argv)
 {
-  g_autofree char *nodes = NULL, *workers = NULL, *name = NULL;
-  gboolean mended = FALSE;
+  static const ArgumentsVerb verb
+      = { "add", "RUN", "Starts more nodes for a run that goes on.", ARGUMENTS_WORDS };
+  g_auto (Arguments) said = { 0 };
   g_auto (Wish) wish = { 0 };
-  const GOptionEntry entries[]
-      = { { "nodes", 'n', 0, G_OPTION_ARG_STRING, &nodes,
-            "Nodes to start here (1), or at the site (as its file says)", "NODES" },
-          { "workers", 'w', 0, G_OPTION_ARG_STRING, &workers,
-            "Workers of each node (as the others here)", "WORKERS" },
-          { "sites", 0, 0, G_OPTION_ARG_FILENAME, &wish.file,
-            "Start nodes at the sites that this file names, and stay until they end", "FILE" },
-          { "site", 0, 0, G_OPTION_ARG_STRING, &wish.site,
-            "Only at this one of the sites, those that the run was started with", "SITE" },
-          { "mended", 0, 0, G_OPTION_ARG_NONE, &mended,
-            "Let nodes in though their program is another build than the run's", NULL },
-          { NULL, 0, 0, 0, NULL, NULL, NULL } };
-  g_autoptr (GOptionContext) context = g_option_context_new ("RUN");
   g_auto (AskRun) ask = { 0 };
   int code;
 
-  g_option_context_set_summary (context, "Starts more nodes for a run that goes on.");
-  g_option_context_add_main_entries (context, entries, NULL);
-  if (!command_parse_one (context, "add", argc, argv, &name))
+  if (!arguments_read_one (&said, &verb, argc, argv))
     return COMMAND_USAGE;
-  if (name == NULL)
+  if (said.words[0] == NULL)
     return command_usage ("add ", "one run is needed: `satin add RUN`");
-  if (!read_number ("-n", nodes, &wish.nodes) || !read_number ("-w", workers, &wish.workers))
-    return COMMAND_USAGE;
-  if (nodes != NULL && wish.file != NULL && wish.site == NULL)
+  if (said.nodes > 0 && said.sites != NULL && said.site == NULL)
     return command_usage ("add ", "-n conflicts with --sites: the file says how many nodes");
-  if (!ask_find (name, &ask))
+  wish = (Wish){
+    .file = said.sites, .site = said.site, .nodes = said.nodes, .workers = said.own.workers
+  };
+  if (!ask_find (said.words[0], &ask))
     return COMMAND_ERROR;
   code = check_run (&ask);
   if (code == COMMAND_DONE)
     code = read_sites (&ask, &wish);
-  if (code == COMMAND_DONE && mended)
+  if (code == COMMAND_DONE && said.own.mended)
     code = count_as_run (&ask);
   if (code != COMMAND_DONE)
     return code;

@@ -2,6 +2,7 @@
 /* `satin --complete WORD…`: what may stand for the last word, a line each, for the completion of
  * shells: verbs, options, plans of protection, runs that go on and their nodes. Prints nothing
  * where a file is meant, which shells complete themselves. One thread. Tests: complete.sh. */
+#include "arguments.h"
 #include "ask.h"
 #include "command.h"
 #include "gather.h"
@@ -38,13 +39,22 @@ print_nodes (const char *run)
     g_print ("%s\n", g_array_index (gather->nodes, GatherNode, i).id);
 }
 
-/* The lines of a page of help of this program that match; the first group of each. */
 static void
-print_matches (const char *verb, const char *option, const char *pattern)
+print_options (const char *verb)
 {
-  const char *argv[] = { "/proc/self/exe", verb, option, NULL };
+  g_autoptr (GPtrArray) rows = arguments_rows (verb);
+
+  for (guint i = 0; i < rows->len; i++)
+    g_print ("--%s\n", ((const Option *)rows->pdata[i])->entry.long_name);
+}
+
+/* As `satin help` lists them. */
+static void
+print_verbs (void)
+{
+  const char *argv[] = { "/proc/self/exe", "help", NULL };
   g_autofree char *page = NULL;
-  g_autoptr (GRegex) regex = g_regex_new (pattern, G_REGEX_MULTILINE, 0, NULL);
+  g_autoptr (GRegex) regex = g_regex_new ("^  satin ([a-z]+) ", G_REGEX_MULTILINE, 0, NULL);
   g_autoptr (GMatchInfo) match = NULL;
 
   if (!g_spawn_sync (NULL, (char **)argv, NULL, G_SPAWN_STDERR_TO_DEV_NULL, NULL, NULL, &page, NULL,
@@ -64,12 +74,6 @@ print_plans (void)
 {
   for (guint i = 0; i < PLANS; i++)
     g_print ("%s\n", plan_name ((PlanName)i));
-}
-
-static void
-print_verbs (void)
-{
-  print_matches ("help", NULL, "^  satin ([a-z]+) ");
 }
 
 int
@@ -96,7 +100,7 @@ command_complete (int argc, char **argv)
   if (strcmp (argv[argc - 2], "--protect") == 0)
     print_plans ();
   else if (last[0] == '-')
-    print_matches (verb, "--help", "^  (?:-., )?(--[a-z-]+)");
+    print_options (verb);
   else if (n_words == 0 && g_strv_contains (run_verbs, verb))
     print_runs ();
   else if (n_words == 1 && g_strv_contains (node_verbs, verb))

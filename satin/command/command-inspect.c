@@ -19,8 +19,6 @@
 #define ROWS_SHOWN_MAX 10
 #define VALUE_SHOWN_MAX 40
 
-#define DEPTH_DEFAULT 4
-
 int
 command_inspect_failed (const Inspection *inspection, const GError *error)
 {
@@ -276,78 +274,17 @@ command_inspect_summary (Inspection *inspection)
   return COMMAND_DONE;
 }
 
-typedef struct
-{
-  gboolean tree, json, verify;
-  char *why, *from, *depth;
-  int depth_value;
-  const char *word; /* URI as it was said */
-  gboolean insecure;
-} Wish;
-
-static void
-wish_clear (Wish *wish)
-{
-  g_free (wish->why);
-  g_free (wish->from);
-  g_free (wish->depth);
-}
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Wish, wish_clear)
-
-/* `inspect URI --tree` has its options behind the word, where a strict parser has stopped. */
 static gboolean
-read_words (Wish *wish, int argc, char **argv)
+check_words (const Arguments *said)
 {
-  const GOptionEntry entries[] = {
-    { "tree", 0, 0, G_OPTION_ARG_NONE, &wish->tree, "Show the saved part of the job tree", NULL },
-    { "depth", 0, 0, G_OPTION_ARG_STRING, &wish->depth, "Levels that --tree shows (4)", "N" },
-    { "from", 0, 0, G_OPTION_ARG_STRING, &wish->from, "The job at which --tree begins (/)",
-      "PATH" },
-    { "why", 0, 0, G_OPTION_ARG_STRING, &wish->why,
-      "Tell of one job who computed it, when, at what cost, and what is missing below", "PATH" },
-    { "verify", 0, 0, G_OPTION_ARG_NONE, &wish->verify, "Check every row of every table", NULL },
-    { "json", 0, 0, G_OPTION_ARG_NONE, &wish->json, "Print all of it as one JSON object", NULL },
-    { "insecure", 0, 0, G_OPTION_ARG_NONE, &wish->insecure,
-      "URI may be plain ftp: or http:", NULL },
-    { NULL, 0, 0, 0, NULL, NULL, NULL }
-  };
-  g_autoptr (GOptionContext) context = g_option_context_new ("URI");
-
-  g_option_context_set_summary (
-      context, "Shows what the checkpoint at URI is of and how much it holds. It is an SQLite\n"
-               "file: `sqlite3 URI` shows everything else (see satin-checkpoint(5)).");
-  g_option_context_add_main_entries (context, entries, NULL);
-  for (;; argc--, argv++)
-    {
-      if (!command_parse (context, "inspect", &argc, &argv))
-        return FALSE;
-      if (argc < 2)
-        return TRUE;
-      if (wish->word != NULL)
-        return command_usage ("inspect ", "one checkpoint is needed: `satin inspect URI`"), FALSE;
-      wish->word = argv[1];
-    }
-}
-
-static gboolean
-check_words (Wish *wish)
-{
-  gint64 depth = DEPTH_DEFAULT;
-
-  if (wish->word == NULL)
+  if (said->words[0] == NULL || said->words[1] != NULL)
     return command_usage ("inspect ", "one checkpoint is needed: `satin inspect URI`"), FALSE;
-  if (wish->tree + wish->json + wish->verify + (wish->why != NULL) > 1)
+  if (said->tree + said->json + said->verify_all + (said->why != NULL) > 1)
     return command_usage ("inspect ",
                           "--tree, --why, --verify and --json are different views: choose one"),
            FALSE;
-  if (!wish->tree && (wish->depth != NULL || wish->from != NULL))
+  if (!said->tree && (said->depth >= 0 || said->from != NULL))
     return command_usage ("inspect ", "--depth and --from go with --tree"), FALSE;
-  if (wish->depth != NULL
-      && !g_ascii_string_to_signed (wish->depth, 10, 0, FOREST_DEPTH_MAX, &depth, NULL))
-    return command_usage ("inspect ", "--depth takes a number from 0 to %d, not '%s'",
-                          FOREST_DEPTH_MAX, wish->depth),
-           FALSE;
-  wish->depth_value = (int)depth;
   return TRUE;
 }
 
@@ -369,7 +306,7 @@ command_inspect_stems (Inspection *inspection, GError **error)
 }
 
 static int
-show (Inspection *inspection, const Wish *wish)
+show (Inspection *inspection, const Arguments *said)
 {
   g_autoptr (GError) error = NULL;
 
@@ -378,32 +315,39 @@ show (Inspection *inspection, const Wish *wish)
       || !restore_read (inspection->file, inspection->target, &inspection->restore, &error)
       || !command_inspect_stems (inspection, &error))
     return command_inspect_failed (inspection, error);
-  if (wish->tree)
-    return command_inspect_tree (inspection, wish->from, (guint)wish->depth_value);
-  if (wish->why != NULL)
-    return command_inspect_why (inspection, wish->why);
-  if (wish->json)
+  if (said->tree)
+    return command_inspect_tree (inspection, said->from,
+                                 said->depth < 0 ? ARGUMENTS_DEPTH : (guint)said->depth);
+  if (said->why != NULL)
+    return command_inspect_why (inspection, said->why);
+  if (said->json)
     return command_inspect_json (inspection);
-  return wish->verify ? command_inspect_verify (inspection) : command_inspect_summary (inspection);
+  return said->verify_all ? command_inspect_verify (inspection)
+                          : command_inspect_summary (inspection);
 }
 
 int
 command_inspect (int argc, char **argv)
 {
-  g_auto (Wish) wish = { 0 };
+  static const ArgumentsVerb verb
+      = { "inspect", "URI",
+          "Shows what the checkpoint at URI is of and how much it holds. It is an SQLite\n"
+          "file: `sqlite3 URI` shows everything else (see satin-checkpoint(5)).",
+          ARGUMENTS_WORDS };
+  g_auto (Arguments) said = { 0 };
   Inspection inspection = { 0 };
   g_autofree char *target = NULL;
   int code;
 
-  if (!read_words (&wish, argc, argv) || !check_words (&wish))
+  if (!arguments_read (&said, &verb, argc, argv) || !check_words (&said))
     return COMMAND_USAGE;
-  target = arguments_target (wish.word, wish.insecure);
+  target = arguments_target (said.words[0], said.own.insecure);
   if (target == NULL)
     return COMMAND_STORE;
   temporary_watch_signals ();
   inspection.target = target;
   inspection.stems = stems_new ();
-  code = show (&inspection, &wish);
+  code = show (&inspection, &said);
   restore_clear (&inspection.restore);
   sql_free (inspection.file);
   stems_free (inspection.stems);

@@ -2,6 +2,7 @@
 /* `satin jobs`: what every stack of a run runs now. Each node is asked twice: that its stacks say
  * what they run, and a moment later, what they said. One thread and those of gather.h.
  * Tests: jobs.sh. */
+#include "arguments.h"
 #include "ask.h"
 #include "command.h"
 #include "gather.h"
@@ -194,23 +195,19 @@ show (const AskRun *ask, gboolean json)
 int
 command_jobs (int argc, char **argv)
 {
-  gboolean json = FALSE;
-  const GOptionEntry entries[]
-      = { { "json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON object", NULL },
-          { NULL, 0, 0, 0, NULL, NULL, NULL } };
-  g_autoptr (GOptionContext) context = g_option_context_new ("RUN");
-  g_autofree char *name = NULL;
+  static const ArgumentsVerb verb
+      = { "jobs", "RUN",
+          "Shows what every node of RUN runs now: the path of each job, its arguments, for\n"
+          "how long, and what it waits for.",
+          ARGUMENTS_WORDS };
+  g_auto (Arguments) said = { 0 };
   g_auto (AskRun) ask = { 0 };
 
-  g_option_context_set_summary (
-      context, "Shows what every node of RUN runs now: the path of each job, its arguments, for\n"
-               "how long, and what it waits for.");
-  g_option_context_add_main_entries (context, entries, NULL);
-  if (!command_parse_one (context, "jobs", argc, argv, &name))
+  if (!arguments_read_one (&said, &verb, argc, argv))
     return COMMAND_USAGE;
-  if (name == NULL)
+  if (said.words[0] == NULL)
     return command_usage ("jobs ", "missing run");
-  if (!ask_find (name, &ask))
+  if (!ask_find (said.words[0], &ask))
     return COMMAND_ERROR;
-  return show (&ask, json);
+  return show (&ask, said.json);
 }

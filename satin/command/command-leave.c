@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `satin leave`: nodes hand over what they have and go; the run goes on. Blocking, one thread.
  * Tests: leave.sh. */
+#include "arguments.h"
 #include "ask.h"
 #include "command.h"
 
@@ -13,7 +14,6 @@
 #define LOOK_US (50 * 1000)
 /* Beyond the time that they have, for the words to go to and fro. */
 #define GRACE_US (10 * G_USEC_PER_SEC)
-#define WITHIN_DEFAULT_S 5.0
 
 /* A node of the run, as its status tells. */
 typedef struct
@@ -216,35 +216,27 @@ leave (const Wish *wish)
 int
 command_leave (int argc, char **argv)
 {
-  g_autofree char *within = NULL, *site = NULL;
-  const GOptionEntry entries[]
-      = { { "within", 0, 0, G_OPTION_ARG_STRING, &within,
-            "Go after so many seconds at most, whatever is not handed over by then (5)", "S" },
-          { "site", 0, 0, G_OPTION_ARG_STRING, &site, "All nodes of this site leave", "SITE" },
-          { NULL, 0, 0, 0, NULL, NULL, NULL } };
-  g_autoptr (GOptionContext) context = g_option_context_new ("RUN [NODE]");
-  g_auto (GStrv) words = NULL;
+  static const ArgumentsVerb verb
+      = { "leave", "RUN [NODE]",
+          "A node of RUN, or all nodes of a site, hand over what they have and go; the run\n"
+          "goes on. NODE is its number in `satin status`, like 1.2.",
+          ARGUMENTS_WORDS };
+  g_auto (Arguments) said = { 0 };
   g_auto (AskRun) ask = { 0 };
   Wish wish = { .ask = &ask };
   guint n;
   int code;
 
-  g_option_context_set_summary (
-      context, "A node of RUN, or all nodes of a site, hand over what they have and go; the run\n"
-               "goes on. NODE is its number in `satin status`, like 1.2.");
-  g_option_context_add_main_entries (context, entries, NULL);
-  if (!command_parse_words (context, "leave", argc, argv, &words))
+  if (!arguments_read (&said, &verb, argc, argv))
     return COMMAND_USAGE;
+  char **words = said.words;
   n = g_strv_length (words);
-  if (n == 0 || n > 2 || (n == 2) == (site != NULL))
+  if (n == 0 || n > 2 || (n == 2) == (said.site != NULL))
     return command_usage ("leave ", "say a run and who is to leave: `satin leave RUN NODE`, or "
                                     "`satin leave RUN --site SITE`");
   wish.node = words[1];
-  wish.site = site;
-  if (!ask_read_within ("leave ", within, &wish.within_s))
-    return COMMAND_USAGE;
-  if (wish.within_s < 0)
-    wish.within_s = WITHIN_DEFAULT_S;
+  wish.site = said.site;
+  wish.within_s = said.within_s < 0 ? ARGUMENTS_LEAVE_WITHIN_S : said.within_s;
   if (!ask_find (words[0], &ask) || !ask_stay (&ask))
     return COMMAND_ERROR;
   code = leave (&wish);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `satin log`: what the nodes of a run have written to their logs. Blocking, one thread; logs may
  * hold anything. Tests: control.sh. */
+#include "arguments.h"
 #include "ask.h"
 #include "command.h"
 
@@ -94,20 +95,16 @@ follow (Logs *logs)
 int
 command_log (int argc, char **argv)
 {
-  gboolean follows = FALSE;
-  const GOptionEntry entries[] = { { "follow", 'f', 0, G_OPTION_ARG_NONE, &follows,
-                                     "Show what comes, until the run has ended", NULL },
-                                   { NULL, 0, 0, 0, NULL, NULL, NULL } };
-  g_autoptr (GOptionContext) context = g_option_context_new ("RUN [NODE]");
-  g_auto (GStrv) words = NULL;
+  static const ArgumentsVerb verb = { "log", "RUN [NODE]",
+                                      "Shows the logs of RUN's nodes on this machine, or of one:\n"
+                                      "NODE is its number in the run or that of its process.",
+                                      ARGUMENTS_WORDS };
+  g_auto (Arguments) said = { 0 };
   g_auto (AskRun) ask = { 0 };
 
-  g_option_context_set_summary (context,
-                                "Shows the logs of RUN's nodes on this machine, or of one:\n"
-                                "NODE is its number in the run or that of its process.");
-  g_option_context_add_main_entries (context, entries, NULL);
-  if (!command_parse_words (context, "log", argc, argv, &words))
+  if (!arguments_read (&said, &verb, argc, argv))
     return COMMAND_USAGE;
+  char **words = said.words;
   if (words[0] == NULL || (words[1] != NULL && words[2] != NULL))
     return command_usage ("log ",
                           "one run is needed, and at most one node: `satin log RUN [NODE]`");
@@ -119,11 +116,11 @@ command_log (int argc, char **argv)
       command_say ("run '%s' has no log of a node '%s' on this machine", words[0], words[1]);
       return COMMAND_ERROR;
     }
-  if (follows && !ask_stay (&ask))
+  if (said.follow && !ask_stay (&ask))
     return COMMAND_ERROR;
   logs.shown = g_hash_table_new (g_direct_hash, g_direct_equal);
-  show_all (&logs, !follows);
-  if (follows)
+  show_all (&logs, !said.follow);
+  if (said.follow)
     {
       follow (&logs);
       show_all (&logs, TRUE);

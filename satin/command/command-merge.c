@@ -41,32 +41,27 @@ merge_to (const char *out, const char *const files[2], MergeTotals *totals, GErr
 int
 command_merge (int argc, char **argv)
 {
-  gboolean insecure = FALSE, trust = FALSE;
-  const GOptionEntry entries[] = { { "insecure", 0, 0, G_OPTION_ARG_NONE, &insecure,
-                                     "They may be plain ftp: or http: URIs", NULL },
-                                   { "trust", 0, 0, G_OPTION_ARG_NONE, &trust,
-                                     "Use what somebody else has saved in them", NULL },
-                                   { NULL, 0, 0, 0, NULL, NULL, NULL } };
-  g_autoptr (GOptionContext) context = g_option_context_new ("OUT A B");
+  static const ArgumentsVerb verb
+      = { "merge", "OUT A B",
+          "Writes to OUT, a new file, all that the checkpoints A and B hold. They must be of\n"
+          "one run; that happens when a run fell into two parts that both went on.",
+          ARGUMENTS_WORDS };
+  g_auto (Arguments) said = { 0 };
   g_autoptr (GError) error = NULL;
   g_autofree char *out = NULL, *a = NULL, *b = NULL;
   g_auto (MergeTotals) totals = { 0 };
 
-  g_option_context_set_summary (
-      context, "Writes to OUT, a new file, all that the checkpoints A and B hold. They must be of\n"
-               "one run; that happens when a run fell into two parts that both went on.");
-  g_option_context_add_main_entries (context, entries, NULL);
-  if (!command_parse (context, "merge", &argc, &argv))
+  if (!arguments_read (&said, &verb, argc, argv))
     return COMMAND_USAGE;
-  if (argc != 4)
+  if (g_strv_length (said.words) != 3)
     return command_usage ("merge ", "say three files: `satin merge OUT A B`");
-  out = arguments_target (argv[1], insecure);
-  a = out == NULL ? NULL : arguments_target (argv[2], insecure);
-  b = a == NULL ? NULL : arguments_target (argv[3], insecure);
+  out = arguments_target (said.words[0], said.own.insecure);
+  a = out == NULL ? NULL : arguments_target (said.words[1], said.own.insecure);
+  b = a == NULL ? NULL : arguments_target (said.words[2], said.own.insecure);
   if (b == NULL)
     return COMMAND_STORE;
   const char *const files[] = { a, b };
-  mark_prove_files (trust);
+  mark_prove_files (said.own.trust);
   temporary_watch_signals ();
   if (!merge_to (out, files, &totals, &error))
     {

@@ -13,7 +13,7 @@
 
 typedef struct
 {
-  const ReplayWish *wish;
+  const Arguments *wish;
   const FolderRun *run;
   char **line;
   char *target; /* the copy */
@@ -54,7 +54,7 @@ verify_rows (Verification *all, const GPtrArray *rows)
   for (guint i = 0; i < rows->len; i++)
     {
       const RestoreRow *row = rows->pdata[i];
-      g_autofree char *path = path_is_drawn (row->path, all->wish->share)
+      g_autofree char *path = path_is_drawn (row->path, all->wish->verify)
                                   ? command_replay_numbers (all->stems, row->path)
                                   : NULL;
       int code = path != NULL ? verify_one (all, path) : COMMAND_DONE;
@@ -85,8 +85,7 @@ read_rows (Verification *all, const char *target, GError **error)
 }
 
 int
-command_replay_verify (const ReplayWish *wish, const FolderRun *run, char **line,
-                       const char *target)
+command_replay_verify (const Arguments *wish, const FolderRun *run, char **line, const char *target)
 {
   g_autoptr (Stems) stems = stems_new ();
   g_autoptr (GPtrArray) rows = NULL;

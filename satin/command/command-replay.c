@@ -18,14 +18,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static void
-wish_clear (ReplayWish *wish)
-{
-  g_strfreev (wish->words);
-  g_strfreev (wish->behind);
-}
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (ReplayWish, wish_clear)
-
 static gboolean
 add_stem (const char *id, const char *path, gpointer data, GError **error)
 {
@@ -102,15 +94,15 @@ line_with_program (char *const *typed)
 }
 
 char **
-command_replay_environment (const ReplayWish *wish, const char *target, const char *path)
+command_replay_environment (const Arguments *wish, const char *target, const char *path)
 {
   char **all = g_get_environ ();
 
   all = g_environ_setenv (all, RUN_REPLAY_ENV, path, TRUE);
   all = g_environ_setenv (all, RUN_REPLAY_ENV_CHECKPOINT, target, TRUE);
-  if (wish->mended)
+  if (wish->own.mended)
     all = g_environ_setenv (all, RUN_REPLAY_ENV_MENDED, "1", TRUE);
-  return wish->trust ? g_environ_setenv (all, RUN_REPLAY_ENV_TRUST, "1", TRUE) : all;
+  return wish->own.trust ? g_environ_setenv (all, RUN_REPLAY_ENV_TRUST, "1", TRUE) : all;
 }
 
 /* The program, and before it what leads there. (transfer full) NULL: said on stderr. */
@@ -150,21 +142,21 @@ become_program (const FolderRun *run, char **line, char **words)
 }
 
 static int
-replay (const ReplayWish *wish, char *const *typed)
+replay (const Arguments *wish, char *const *typed)
 {
   g_auto (FolderRun) run = { 0 };
   g_auto (Restore) restore = { 0 };
   g_auto (GStrv) to_type = line_with_program (typed);
-  g_autofree char *target = arguments_target (wish->words[0], wish->insecure);
+  g_autofree char *target = arguments_target (wish->words[0], wish->own.insecure);
   g_autofree char *path = NULL;
   g_autoptr (GError) error = NULL;
   gboolean is_marked;
   int code = target == NULL ? COMMAND_STORE : recorded_look (target, NULL, &restore);
 
-  if (code == COMMAND_DONE && wish->share == 0)
+  if (code == COMMAND_DONE && wish->verify == 0)
     path = read_path (wish->words[1], target, &code);
   if (code == COMMAND_DONE)
-    code = recorded_command (&run, wish->whole ? wish->behind : NULL, &restore, target, to_type,
+    code = recorded_command (&run, wish->whole ? wish->program : NULL, &restore, target, to_type,
                              &is_marked);
   if (code != COMMAND_DONE)
     return code;
@@ -174,7 +166,7 @@ replay (const ReplayWish *wish, char *const *typed)
       return COMMAND_UNUSABLE;
     }
   run.folder = recorded_folder (&restore.identity, is_marked);
-  g_auto (GStrv) line = line_to_run (&run, wish->whole ? NULL : wish->behind);
+  g_auto (GStrv) line = line_to_run (&run, wish->whole ? NULL : wish->program);
   if (line == NULL)
     return COMMAND_ERROR;
   if (path == NULL)
@@ -183,54 +175,27 @@ replay (const ReplayWish *wish, char *const *typed)
   return become_program (&run, line, words);
 }
 
-static gboolean
-read_share (const char *text, double *share)
-{
-  char *end;
-
-  *share = g_ascii_strtod (text, &end);
-  return end != text && *end == '\0' && *share > 0 && *share <= 1;
-}
-
 int
 command_replay (int argc, char **argv)
 {
-  g_auto (ReplayWish) wish = { 0 };
-  g_autofree char *share = NULL;
-  const GOptionEntry entries[] = {
-    { "mended", 0, 0, G_OPTION_ARG_NONE, &wish.mended,
-      "Use what another build of the program has saved in the checkpoint", NULL },
-    { "trust", 0, 0, G_OPTION_ARG_NONE, &wish.trust,
-      "Use what somebody else has saved in the checkpoint", NULL },
-    { "insecure", 0, 0, G_OPTION_ARG_NONE, &wish.insecure, "URI may be plain ftp: or http:", NULL },
-    { "whole", 0, 0, G_OPTION_ARG_NONE, &wish.whole,
-      "What stands behind -- is the whole command line, with PROGRAM and its arguments", NULL },
-    { "verify", 0, 0, G_OPTION_ARG_STRING, &share,
-      "Run this share of all saved jobs, such as 0.01, in place of the one at PATH", "SHARE" },
-    { NULL, 0, 0, 0, NULL, NULL, NULL }
+  static const ArgumentsVerb verb = {
+    "replay", "URI PATH | URI --verify SHARE [-- WORD…]",
+    "Runs the job at PATH of the checkpoint at URI again, alone, in this terminal, and says\n"
+    "whether its result is the saved one. The checkpoint stays as it is, and its run may go on.\n"
+    "WORDs stand before the program, such as gdb --args, valgrind or perf record. Exit codes:\n"
+    "0 the same or nothing is saved, 1 not the same, 2 no such job, 6 the job failed.",
+    ARGUMENTS_BEHIND
   };
-  g_autoptr (GOptionContext) context
-      = g_option_context_new ("URI PATH | URI --verify SHARE [-- WORD…]");
-  g_autofree char **copy = g_memdup2 (argv, ((gsize)argc + 1) * sizeof *argv);
+  g_auto (Arguments) wish = { 0 };
 
-  g_option_context_set_summary (
-      context,
-      "Runs the job at PATH of the checkpoint at URI again, alone, in this terminal, and says\n"
-      "whether its result is the saved one. The checkpoint stays as it is, and its run may go on.\n"
-      "WORDs stand before the program, such as gdb --args, valgrind or perf record. Exit codes:\n"
-      "0 the same or nothing is saved, 1 not the same, 2 no such job, 6 the job failed.");
-  g_option_context_add_main_entries (context, entries, NULL);
-  wish.behind = arguments_cut_program (&argc, copy);
-  if (!command_parse_words (context, "replay", argc, copy, &wish.words))
+  if (!arguments_read (&wish, &verb, argc, argv))
     return COMMAND_USAGE;
-  if (share != NULL && !read_share (share, &wish.share))
-    return command_usage ("replay ", "--verify takes a share above 0, up to 1, not '%s'", share);
-  if (share != NULL && g_strv_length (wish.words) != 1)
+  if (wish.verify > 0 && g_strv_length (wish.words) != 1)
     return command_usage ("replay ", "--verify needs a checkpoint and no PATH");
-  if (share == NULL && g_strv_length (wish.words) != 2)
+  if (wish.verify == 0 && g_strv_length (wish.words) != 2)
     return command_usage ("replay ", "say a checkpoint and a job: `satin replay URI PATH`");
-  if (wish.whole && (wish.behind == NULL || wish.behind[0] == NULL))
+  if (wish.whole && (wish.program == NULL || wish.program[0] == NULL))
     return command_usage ("replay ", "--whole needs the program and its arguments behind `--`");
-  mark_prove_files (wish.trust);
+  mark_prove_files (wish.own.trust);
   return replay (&wish, argv);
 }

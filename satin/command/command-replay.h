@@ -3,19 +3,12 @@
  * (command-replay-verify.c). One thread. */
 #pragma once
 
+#include "arguments.h"
 #include "path.h"
 
 #include "folder/folder.h"
 
 #include "storage/sql.h"
-
-typedef struct
-{
-  gboolean mended, trust, insecure, whole;
-  double share;  /* of --verify; 0: not said */
-  char **words;  /* URI, and PATH without --verify */
-  char **behind; /* (nullable) what stood behind `--` */
-} ReplayWish;
 
 /* Enters the stems of a checkpoint. FALSE: it cannot be read. */
 gboolean command_replay_stems (Sql *file, Stems *stems, GError **error);
@@ -23,9 +16,9 @@ gboolean command_replay_stems (Sql *file, Stems *stems, GError **error);
  * (transfer full) (nullable): it is none, or a stem is not known. */
 char *command_replay_numbers (Stems *stems, const char *path);
 /* The environment of this process, and what the program is told. (transfer full) */
-char **command_replay_environment (const ReplayWish *wish, const char *target, const char *path);
-/* Computes wish->share of the saved results of the checkpoint at `target` again, one process after
+char **command_replay_environment (const Arguments *wish, const char *target, const char *path);
+/* Computes wish->verify of the saved results of the checkpoint at `target` again, one process after
  * the other; the first that is not the same ends it. `line`: starts the program in run->folder.
  * Returns the exit code. */
-int command_replay_verify (const ReplayWish *wish, const FolderRun *run, char **line,
+int command_replay_verify (const Arguments *wish, const FolderRun *run, char **line,
                            const char *target);

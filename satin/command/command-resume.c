@@ -33,11 +33,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *const about[] = {
+static const ArgumentsVerb verb = {
   "resume", "URI [-- PROGRAM [ARG…]]",
   "Goes on with the run whose checkpoint stands at URI, on any number of nodes. The checkpoint\n"
   "says what is started only if it bears your mark; else say it behind --. Without ARG there,\n"
-  "the recorded arguments of a marked checkpoint are taken."
+  "the recorded arguments of a marked checkpoint are taken.",
+  ARGUMENTS_BEHIND
 };
 
 /* A finished checkpoint gives its answer again; nothing is started for that. */
@@ -88,18 +89,18 @@ fill_run (FolderRun *run, const Arguments *options, const Restore *restore, gboo
   run->closed = options->closed;
   run->protect = options->protect;
   run->verify = options->verify;
-  run->mended = options->mended;
-  run->trust = options->trust;
+  run->mended = options->own.mended;
+  run->trust = options->own.trust;
   if (options->steal >= 0)
     run->steal = options->steal;
   if (options->name != NULL)
     run->name = g_strdup (options->name);
   else if (identity->name != NULL && folder_name_is_valid (identity->name))
     run->name = g_strdup (identity->name);
-  if (options->interval_s > 0)
+  if (options->own.interval_s > 0)
     {
-      run->interval_s = options->interval_s;
-      run->keep_s = options->keep_s;
+      run->interval_s = options->own.interval_s;
+      run->keep_s = options->own.keep_s;
     }
   if (run->interval_s <= 0)
     run->interval_s = FOLDER_INTERVAL_DEFAULT_S;
@@ -110,18 +111,18 @@ fill_run (FolderRun *run, const Arguments *options, const Restore *restore, gboo
     }
   if (options->nodes > 0)
     run->nodes = options->nodes;
-  if (options->workers > 0)
-    run->workers = options->workers;
+  if (options->own.workers > 0)
+    run->workers = options->own.workers;
   else if (options->nodes > 0 || run->workers == 0)
     run->workers = spread_workers (MAX (1, run->nodes));
   run->nodes = MAX (1, run->nodes);
   run->tcp = run->tcp || options->tcp;
   run->listen = g_strdup (options->listen);
-  run->trace = g_strdup (options->trace);
-  if (options->stack > 0)
-    run->stack = options->stack;
-  if (options->shared_memory > 0)
-    run->shared_memory = options->shared_memory;
+  run->trace = g_strdup (options->own.trace);
+  if (options->own.stack > 0)
+    run->stack = options->own.stack;
+  if (options->own.shared_memory > 0)
+    run->shared_memory = options->own.shared_memory;
 }
 
 static gboolean
@@ -139,7 +140,7 @@ is_same_place (const char *a, const char *b)
 static int
 move_on (char **target, const Arguments *options, const Restore *restore, gboolean *moved)
 {
-  g_autofree char *place = arguments_target (options->checkpoint, options->insecure);
+  g_autofree char *place = arguments_target (options->own.checkpoint, options->own.insecure);
   g_autoptr (GError) error = NULL;
 
   if (place == NULL)
@@ -238,7 +239,7 @@ resume (const Arguments *options, const char *folder, const char *tasks, char *c
   LaunchWish wish;
   int code;
 
-  target = arguments_target (options->words[0], options->insecure);
+  target = arguments_target (options->words[0], options->own.insecure);
   Look now
       = { .target = target, .copy = copy, .folder = folder, .tasks = tasks, .restore = &restore };
   code = target == NULL ? COMMAND_STORE : look_at (&now);
@@ -258,8 +259,8 @@ resume (const Arguments *options, const char *folder, const char *tasks, char *c
   if (!arguments_files_are_writable (options))
     return COMMAND_ERROR;
   fill_run (&run, options, &restore, is_marked);
-  code = spread_read (&run, options->sites, options->workers, &sites, &text);
-  if (code == COMMAND_DONE && options->checkpoint != NULL)
+  code = spread_read (&run, options->sites, options->own.workers, &sites, &text);
+  if (code == COMMAND_DONE && options->own.checkpoint != NULL)
     code = move_on (&target, options, &restore, &moved);
   if (code != COMMAND_DONE)
     return code;
@@ -267,7 +268,7 @@ resume (const Arguments *options, const char *folder, const char *tasks, char *c
     return COMMAND_STORE;
   run.checkpoint = g_strdup (target);
   wish = (LaunchWish){ .copy = moved ? NULL : copy,
-                       .stats = options->stats,
+                       .stats = options->own.stats,
                        .live = options->live,
                        .sites = sites,
                        .sites_text = text,
@@ -285,27 +286,23 @@ command_resume (int argc, char **argv)
   const char *tasks = NULL; /* their file of sites */
   int code;
 
-  if (!arguments_read (&options, about, argc, argv))
+  if (!arguments_read (&options, &verb, argc, argv) || !arguments_fit (&options, TRUE))
     return COMMAND_USAGE;
   if (options.words[0] == NULL || options.words[1] != NULL)
     return command_usage (
         "resume ", "one checkpoint is needed: `satin resume URI [OPTION…] [-- PROGRAM [ARG…]]`");
-  if (options.dry)
-    return command_usage ("resume ", "--dry-run is for run");
-  if (options.anew)
-    return command_usage ("resume ", "--new conflicts with resume: it begins a new run");
   if (options.program != NULL && options.program[0] == NULL)
     return command_usage ("resume ", "missing program behind `--`");
   if (step_has_tasks () && options.sites == NULL)
     {
       if (options.nodes > 0)
         return command_usage ("resume ", "each task of srun or mpirun is a node: leave out -n");
-      code = tasks_begin (options.workers, NULL, NULL, &options.sites);
+      code = tasks_begin (options.own.workers, NULL, NULL, &options.sites);
       if (code >= 0)
         return code;
       tasks = options.sites;
     }
-  mark_prove_files (options.trust);
+  mark_prove_files (options.own.trust);
   folder = place_is_remote (options.words[0]) ? make_copy_folder () : NULL;
   code = resume (&options, folder, tasks, argv);
   temporary_remove (folder);

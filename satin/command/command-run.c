@@ -19,12 +19,13 @@
 #include <glib/gstdio.h>
 #include <unistd.h>
 
-static const char *const about[]
+static const ArgumentsVerb verb
     = { "run", "-- PROGRAM [ARG…]",
         "Starts PROGRAM on several nodes of this machine and shows its answer.\n\n"
         "Ctrl-C, SIGTERM and `satin suspend RUN` save everything finished and stop the run (exit "
         "code 75);\n"
-        "`satin resume URI`, or this same command, goes on. A second Ctrl-C quits at once." };
+        "`satin resume URI`, or this same command, goes on. A second Ctrl-C quits at once.",
+        ARGUMENTS_PROGRAM };
 
 /* Before there are nodes, so that it happens once. 0: done. */
 static int
@@ -56,21 +57,22 @@ lift_options (Arguments *options)
       command_say ("%s", error->message);
       return error->domain == PLACE_ERROR ? COMMAND_STORE : COMMAND_USAGE;
     }
-  if (options->checkpoint == NULL && !own.help)
+  Options *said = &options->own;
+  if (said->checkpoint == NULL && !own.help)
     {
-      options->checkpoint = g_steal_pointer (&own.checkpoint);
-      options->insecure = options->insecure || own.insecure;
+      said->checkpoint = g_steal_pointer (&own.checkpoint);
+      said->insecure = said->insecure || own.insecure;
     }
-  options->mended = options->mended || own.mended;
-  options->trust = options->trust || own.trust;
-  if (options->trace == NULL && !own.help)
-    options->trace = g_steal_pointer (&own.trace);
-  if (options->stats == NULL && own.stats != NULL && !own.help)
-    options->stats = g_canonicalize_filename (own.stats, NULL);
-  if (options->interval_s <= 0)
+  said->mended = said->mended || own.mended;
+  said->trust = said->trust || own.trust;
+  if (said->trace == NULL && !own.help)
+    said->trace = g_steal_pointer (&own.trace);
+  if (said->stats == NULL && !own.help)
+    said->stats = g_steal_pointer (&own.stats);
+  if (said->interval_s <= 0)
     {
-      options->interval_s = own.interval_s;
-      options->keep_s = own.keep_s;
+      said->interval_s = own.interval_s;
+      said->keep_s = own.keep_s;
     }
   options_clear (&own);
   return COMMAND_DONE;
@@ -85,9 +87,9 @@ start (const Arguments *options, FolderRun *run)
   LaunchWish wish;
   int code;
 
-  if (options->checkpoint != NULL)
+  if (options->own.checkpoint != NULL)
     {
-      run->checkpoint = arguments_target (options->checkpoint, options->insecure);
+      run->checkpoint = arguments_target (options->own.checkpoint, options->own.insecure);
       if (run->checkpoint == NULL || !arguments_target_is_writable (run->checkpoint))
         return COMMAND_STORE;
     }
@@ -96,34 +98,35 @@ start (const Arguments *options, FolderRun *run)
   run->argv = g_strdupv (options->program + 1);
   run->folder = g_get_current_dir ();
   run->name = g_strdup (options->name);
-  run->interval_s = options->interval_s > 0 ? options->interval_s : FOLDER_INTERVAL_DEFAULT_S;
-  run->keep_s = options->keep_s;
+  run->interval_s
+      = options->own.interval_s > 0 ? options->own.interval_s : FOLDER_INTERVAL_DEFAULT_S;
+  run->keep_s = options->own.keep_s;
   run->heartbeat_s = options->heartbeat_s;
   run->silence_s = options->silence_s;
   run->nodes = options->nodes > 0 ? options->nodes : 1;
-  run->workers = options->workers > 0 ? options->workers : spread_workers (run->nodes);
+  run->workers = options->own.workers > 0 ? options->own.workers : spread_workers (run->nodes);
   run->tcp = options->tcp;
   run->listen = g_strdup (options->listen);
   run->protect = options->protect;
   run->verify = options->verify;
-  run->mended = options->mended;
-  run->trust = options->trust;
+  run->mended = options->own.mended;
+  run->trust = options->own.trust;
   run->steal = MAX (options->steal, 0);
   run->closed = options->closed;
-  run->trace = g_strdup (options->trace);
-  run->stack = options->stack;
-  run->shared_memory = options->shared_memory;
-  code = spread_read (run, options->sites, options->workers, &sites, &text);
+  run->trace = g_strdup (options->own.trace);
+  run->stack = options->own.stack;
+  run->shared_memory = options->own.shared_memory;
+  code = spread_read (run, options->sites, options->own.workers, &sites, &text);
   if (code == COMMAND_DONE && options->dry)
     {
-      spread_show (run, sites, options->workers, options->copy);
+      spread_show (run, sites, options->own.workers, options->copy);
       return COMMAND_DONE;
     }
-  if (code == COMMAND_DONE && options->anew)
+  if (code == COMMAND_DONE && options->own.anew)
     code = set_aside (run->checkpoint);
   if (code != COMMAND_DONE)
     return code;
-  wish = (LaunchWish){ .stats = options->stats,
+  wish = (LaunchWish){ .stats = options->own.stats,
                        .live = options->live,
                        .sites = sites,
                        .sites_text = text,
@@ -140,7 +143,7 @@ command_run (int argc, char **argv)
   const char *tasks = NULL; /* their file of sites */
   int code;
 
-  if (!arguments_read (&options, about, argc, argv))
+  if (!arguments_read (&options, &verb, argc, argv) || !arguments_fit (&options, FALSE))
     return COMMAND_USAGE;
   if (options.words[0] != NULL)
     return command_usage ("run ", "unexpected word '%s' before `--`", options.words[0]);
@@ -149,7 +152,7 @@ command_run (int argc, char **argv)
   code = lift_options (&options);
   if (code != COMMAND_DONE)
     return code;
-  if (options.anew && options.checkpoint == NULL)
+  if (options.own.anew && options.own.checkpoint == NULL)
     return command_usage ("run ", "--new needs --checkpoint");
   run.program = arguments_program (options.program[0]);
   if (run.program == NULL)
@@ -160,7 +163,7 @@ command_run (int argc, char **argv)
     {
       if (options.nodes > 0)
         return command_usage ("run ", "each task of srun or mpirun is a node: leave out -n");
-      code = tasks_begin (options.workers, run.program, options.program + 1, &options.sites);
+      code = tasks_begin (options.own.workers, run.program, options.program + 1, &options.sites);
       if (code >= 0)
         return code;
       tasks = options.sites;

@@ -17,7 +17,6 @@
 #define POLL_US (50 * 1000)
 /* Publishing itself may take long where the place is slow. */
 #define WAIT_LIMIT_S 120.0
-#define WITHIN_DEFAULT_S 10.0
 
 /* What a node says of the rounds of saving that it has seen end. */
 typedef struct
@@ -78,7 +77,7 @@ tell (const AskRun *ask, const Saved *saved)
 static int
 wait_for_round (const AskRun *ask, double within_s, double rounds)
 {
-  double limit_s = WAIT_LIMIT_S + (within_s < 0 ? WITHIN_DEFAULT_S : within_s);
+  double limit_s = WAIT_LIMIT_S + (within_s < 0 ? ARGUMENTS_SAVE_WITHIN_S : within_s);
   gint64 until_us = g_get_monotonic_time () + (gint64)(limit_s * G_USEC_PER_SEC);
 
   while (g_get_monotonic_time () < until_us)
@@ -162,38 +161,26 @@ give_checkpoint (AskRun *ask, const char *to, gboolean insecure)
 int
 command_save (int argc, char **argv)
 {
-  g_autofree char *within = NULL, *to = NULL, *name = NULL, *request = NULL;
-  gboolean insecure = FALSE;
-  const GOptionEntry entries[]
-      = { { "within", 0, 0, G_OPTION_ARG_STRING, &within,
-            "Wait so many seconds at most for jobs that run (10)", "S" },
-          { "to", 0, 0, G_OPTION_ARG_FILENAME, &to,
-            "Give a run without a checkpoint one here, where it is kept from now on", "URI" },
-          { "insecure", 0, 0, G_OPTION_ARG_NONE, &insecure,
-            "URI may be plain ftp: or http:", NULL },
-          { NULL, 0, 0, 0, NULL, NULL, NULL } };
-  g_autoptr (GOptionContext) context = g_option_context_new ("RUN");
+  static const ArgumentsVerb verb = { "save", "RUN",
+                                      "Has RUN publish its checkpoint now, and returns when all\n"
+                                      "that was finished is in it. The run goes on.",
+                                      ARGUMENTS_WORDS };
+  g_auto (Arguments) said = { 0 };
+  g_autofree char *request = NULL;
   g_auto (AskRun) ask = { 0 };
-  double within_s;
   Saved before;
   int code;
 
-  g_option_context_set_summary (context,
-                                "Has RUN publish its checkpoint now, and returns when all\n"
-                                "that was finished is in it. The run goes on.");
-  g_option_context_add_main_entries (context, entries, NULL);
-  if (!command_parse_one (context, "save", argc, argv, &name))
+  if (!arguments_read_one (&said, &verb, argc, argv))
     return COMMAND_USAGE;
-  if (name == NULL)
+  if (said.words[0] == NULL)
     return command_usage ("save ", "one run is needed: `satin save RUN`");
-  if (!ask_read_within ("save ", within, &within_s))
-    return COMMAND_USAGE;
-  if (!ask_find (name, &ask) || !ask_stay (&ask))
+  if (!ask_find (said.words[0], &ask) || !ask_stay (&ask))
     return COMMAND_ERROR;
-  request = ask_request ("save", within_s);
-  code = to != NULL ? give_checkpoint (&ask, to, insecure) : COMMAND_DONE;
+  request = ask_request ("save", said.within_s);
+  code = said.to != NULL ? give_checkpoint (&ask, said.to, said.own.insecure) : COMMAND_DONE;
   if (code == COMMAND_DONE)
-    code = ask_saved (&ask, request, &before) ? wait_for_round (&ask, within_s, before.rounds)
+    code = ask_saved (&ask, request, &before) ? wait_for_round (&ask, said.within_s, before.rounds)
                                               : COMMAND_ERROR;
   ask_leave (&ask);
   return code;

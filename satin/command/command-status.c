@@ -283,51 +283,21 @@ say_why (const char *word, gboolean insecure, const GError *error)
   return COMMAND_ERROR;
 }
 
-typedef struct
-{
-  gboolean all, json, insecure;
-} StatusWish;
-
-/* `status RUN --json` has the option behind the word, where a strict parser has stopped. */
-static gboolean
-read_words (int argc, char **argv, StatusWish *wish, const char **name)
-{
-  const GOptionEntry entries[]
-      = { { "all", 'a', 0, G_OPTION_ARG_NONE, &wish->all,
-            "Show also the runs of the last seven days that go on no more", NULL },
-          { "json", 0, 0, G_OPTION_ARG_NONE, &wish->json, "Print one JSON object", NULL },
-          { "insecure", 0, 0, G_OPTION_ARG_NONE, &wish->insecure,
-            "RUN may be a plain ftp: or http: URI that is read", NULL },
-          { NULL, 0, 0, 0, NULL, NULL, NULL } };
-  g_autoptr (GOptionContext) context = g_option_context_new ("[RUN]");
-
-  g_option_context_set_summary (context, "Shows RUN, or all runs of yours that go on.");
-  g_option_context_add_main_entries (context, entries, NULL);
-  for (*name = NULL;; argc--, argv++)
-    {
-      if (!command_parse (context, "status", &argc, &argv))
-        return FALSE;
-      if (argc < 2 && *name != NULL && wish->all)
-        return command_usage ("status ", "--all conflicts with a run"), FALSE;
-      if (argc < 2)
-        return TRUE;
-      if (*name != NULL)
-        return command_usage ("status ", "one run is enough, or none for all"), FALSE;
-      *name = argv[1];
-    }
-}
-
 int
 command_status (int argc, char **argv)
 {
   g_autoptr (GArray) lives = g_array_new (FALSE, FALSE, sizeof (StatusRun));
   g_autoptr (GError) error = NULL;
-  StatusWish wish = { 0 };
-  const char *name;
+  static const ArgumentsVerb verb
+      = { "status", "[RUN]", "Shows RUN, or all runs of yours that go on.", ARGUMENTS_WORDS };
+  g_auto (Arguments) said = { 0 };
 
   g_array_set_clear_func (lives, live_clear);
-  if (!read_words (argc, argv, &wish, &name))
+  if (!arguments_read_one (&said, &verb, argc, argv))
     return COMMAND_USAGE;
+  const char *name = said.words[0];
+  if (name != NULL && said.all)
+    return command_usage ("status ", "--all conflicts with a run");
   if (name == NULL)
     add_all (lives);
   else
@@ -335,18 +305,18 @@ command_status (int argc, char **argv)
       g_autofree char *path = ask_folder (name, &error);
 
       if (path == NULL || !add_live (lives, path, &error))
-        return say_why (name, wish.insecure, error);
+        return say_why (name, said.own.insecure, error);
     }
-  if (wish.json)
+  if (said.json)
     {
-      print_json (lives, wish.all);
+      print_json (lives, said.all);
       return COMMAND_DONE;
     }
   if (lives->len == 0)
     g_print ("no run goes on\n");
   for (guint i = 0; i < lives->len; i++)
     print_run (&g_array_index (lives, StatusRun, i));
-  if (wish.all)
+  if (said.all)
     ended_print ();
   return COMMAND_DONE;
 }

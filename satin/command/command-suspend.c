@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `satin suspend` and `satin cancel`: two ways to end a run from outside. Blocking, one thread.
  * Tests: control.sh, suspend.sh. */
+#include "arguments.h"
 #include "ask.h"
 #include "command.h"
 
@@ -10,7 +11,6 @@
 typedef struct
 {
   const char *verb, *summary, *what, *done; /* `done`: what the run then is */
-  gboolean takes_within;
   int code; /* of a run that ended this way */
 } Way;
 
@@ -107,33 +107,22 @@ can_be_suspended (const Way *way, const AskRun *ask)
 static int
 end_run (const Way *way, int argc, char **argv)
 {
-  g_autofree char *within = NULL, *name = NULL;
-  const GOptionEntry entries[]
-      = { { "within", 0, way->takes_within ? 0 : G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &within,
-            "Wait so many seconds at most for jobs that run (20)", "S" },
-          { NULL, 0, 0, 0, NULL, NULL, NULL } };
-  g_autoptr (GOptionContext) context = g_option_context_new ("RUN");
+  const ArgumentsVerb verb = { way->verb, "RUN", way->summary, ARGUMENTS_WORDS };
+  g_auto (Arguments) said = { 0 };
   g_autofree char *spaced = g_strdup_printf ("%s ", way->verb), *request = NULL, *reply = NULL;
   g_autofree char *sentence = NULL;
   g_auto (AskRun) ask = { 0 };
-  double within_s;
   int code;
 
-  g_option_context_set_summary (context, way->summary);
-  g_option_context_add_main_entries (context, entries, NULL);
-  if (!command_parse_one (context, way->verb, argc, argv, &name))
+  if (!arguments_read_one (&said, &verb, argc, argv))
     return COMMAND_USAGE;
-  if (name == NULL)
+  if (said.words[0] == NULL)
     return command_usage (spaced, "one run is needed: `satin %s RUN`", way->verb);
-  if (!way->takes_within && within != NULL)
-    return command_usage (spaced, "--within is for suspend");
-  if (!ask_read_within (spaced, within, &within_s))
-    return COMMAND_USAGE;
-  if (!ask_find (name, &ask) || !can_be_suspended (way, &ask) || !ask_stay (&ask))
+  if (!ask_find (said.words[0], &ask) || !can_be_suspended (way, &ask) || !ask_stay (&ask))
     return COMMAND_ERROR;
   if (way->code != COMMAND_SUSPENDED || !ask_launcher (&ask))
     {
-      request = ask_request (way->verb, within_s);
+      request = ask_request (way->verb, said.within_s);
       reply = ask_node (&ask, request, way->what);
       if (reply == NULL)
         {
@@ -141,7 +130,8 @@ end_run (const Way *way, int argc, char **argv)
           return COMMAND_ERROR;
         }
     }
-  code = ask_wait (&ask, WAIT_LIMIT_US + (gint64)(MAX (within_s, 0) * G_USEC_PER_SEC), &sentence);
+  code = ask_wait (&ask, WAIT_LIMIT_US + (gint64)(MAX (said.within_s, 0) * G_USEC_PER_SEC),
+                   &sentence);
   ask_leave (&ask);
   return tell (way, &ask.run, code, sentence);
 }
@@ -157,7 +147,6 @@ command_suspend (int argc, char **argv)
                      "alone. `satin status` lists the runs.",
           .what = "cannot suspend",
           .done = "suspended",
-          .takes_within = TRUE,
           .code = COMMAND_SUSPENDED };
 
   return end_run (&way, argc, argv);

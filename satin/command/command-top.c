@@ -2,6 +2,7 @@
 /* `satin top`: a run live in a terminal. A thread asks the nodes each second, so that a node that
  * does not answer delays the figures and never the keys; the main thread reads keys and draws.
  * Tests: top.sh, test-top. */
+#include "arguments.h"
 #include "ask.h"
 #include "command.h"
 #include "top-view.h"
@@ -329,8 +330,13 @@ find_only (void)
 int
 command_top (int argc, char **argv)
 {
-  const GOptionEntry entries[] = { { NULL, 0, 0, 0, NULL, NULL, NULL } };
-  g_autoptr (GOptionContext) context = g_option_context_new ("[RUN]");
+  static const ArgumentsVerb verb
+      = { "top", "[RUN]",
+          "Shows RUN live in this terminal: progress, risk, nodes, oldest jobs, events.\n"
+          "Keys: q quits, s sorts, f folds sites, arrows scroll. Where the output is no\n"
+          "terminal it prints one picture.",
+          ARGUMENTS_WORDS };
+  g_auto (Arguments) said = { 0 };
   const char *no_colour = g_getenv ("NO_COLOR");
   g_autofree char *name = NULL;
   g_auto (AskRun) ask = { 0 };
@@ -339,15 +345,9 @@ command_top (int argc, char **argv)
   Top top = { .ask = &ask, .events = events };
   int code;
 
-  g_option_context_set_summary (
-      context, "Shows RUN live in this terminal: progress, risk, nodes, oldest jobs, events.\n"
-               "Keys: q quits, s sorts, f folds sites, arrows scroll. Where the output is no\n"
-               "terminal it prints one picture.");
-  g_option_context_add_main_entries (context, entries, NULL);
-  if (!command_parse_one (context, "top", argc, argv, &name))
+  if (!arguments_read_one (&said, &verb, argc, argv))
     return COMMAND_USAGE;
-  if (name == NULL)
-    name = find_only ();
+  name = said.words[0] != NULL ? g_strdup (said.words[0]) : find_only ();
   if (name == NULL || !ask_find (name, &ask))
     return COMMAND_ERROR;
   if (!folder_is_live (ask.path))

@@ -117,23 +117,20 @@ trust (const char *target)
 int
 command_trust (int argc, char **argv)
 {
-  gboolean insecure = FALSE;
-  const GOptionEntry entries[] = { { "insecure", 0, 0, G_OPTION_ARG_NONE, &insecure,
-                                     "It may be a plain ftp: or http: URI", NULL },
-                                   { NULL, 0, 0, 0, NULL, NULL, NULL } };
-  g_autoptr (GOptionContext) context = g_option_context_new ("URI");
-  g_autofree char *word = NULL, *target = NULL;
+  static const ArgumentsVerb verb
+      = { "trust", "URI",
+          "Takes the results of the checkpoint at URI, which somebody else wrote, for right:\n"
+          "it is written anew, with your proof of each row. Look at it before, with `satin\n"
+          "inspect`. Nothing is started.",
+          ARGUMENTS_WORDS };
+  g_auto (Arguments) said = { 0 };
+  g_autofree char *target = NULL;
 
-  g_option_context_set_summary (
-      context, "Takes the results of the checkpoint at URI, which somebody else wrote, for right:\n"
-               "it is written anew, with your proof of each row. Look at it before, with `satin\n"
-               "inspect`. Nothing is started.");
-  g_option_context_add_main_entries (context, entries, NULL);
-  if (!command_parse_one (context, "trust", argc, argv, &word))
+  if (!arguments_read_one (&said, &verb, argc, argv))
     return COMMAND_USAGE;
-  if (word == NULL)
+  if (said.words[0] == NULL)
     return command_usage ("trust ", "say a checkpoint: `satin trust URI`");
-  target = arguments_target (word, insecure);
+  target = arguments_target (said.words[0], said.own.insecure);
   if (target == NULL)
     return COMMAND_STORE;
   mark_prove_files (TRUE);

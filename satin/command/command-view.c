@@ -547,31 +547,25 @@ int
 command_view (int argc, char **argv)
 {
   g_auto (View) view = { 0 };
-  g_autofree char *word = NULL, *file = NULL;
-  gboolean insecure = FALSE;
+  static const ArgumentsVerb verb
+      = { "view", "RUN",
+          "Shows RUN, or the checkpoint at a path or URI, on a page that a browser of this\n"
+          "host opens at the address that is printed.",
+          ARGUMENTS_WORDS };
+  g_auto (Arguments) said = { 0 };
   int code;
-  const GOptionEntry entries[]
-      = { { "html", 0, 0, G_OPTION_ARG_FILENAME, &file,
-            "Write the page as it is now to FILE, which needs nothing else", "FILE" },
-          { "insecure", 0, 0, G_OPTION_ARG_NONE, &insecure, "RUN may be a plain ftp: or http: URI",
-            NULL },
-          { NULL, 0, 0, 0, NULL, NULL, NULL } };
-  g_autoptr (GOptionContext) context = g_option_context_new ("RUN");
 
-  g_option_context_set_summary (
-      context, "Shows RUN, or the checkpoint at a path or URI, on a page that a browser of this\n"
-               "host opens at the address that is printed.");
-  g_option_context_add_main_entries (context, entries, NULL);
-  if (!command_parse_one (context, "view", argc, argv, &word))
+  if (!arguments_read_one (&said, &verb, argc, argv))
     return COMMAND_USAGE;
+  const char *word = said.words[0];
   if (word == NULL)
     return command_usage ("view ", "missing run, such as `satin view RUN`");
   temporary_watch_signals ();
   if (!find_run (&view, word))
     {
-      code = find_checkpoint (&view, word, insecure);
+      code = find_checkpoint (&view, word, said.own.insecure);
       if (code != COMMAND_DONE)
         return code;
     }
-  return file != NULL ? write_file (&view, file) : serve (&view);
+  return said.html != NULL ? write_file (&view, said.html) : serve (&view);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `satin wait`: blocks until a run ends, with its exit code. Its answer is shown once: by the
  * launcher while that lives, else here. Blocking, one thread. Tests: control.sh, ended.sh. */
+#include "arguments.h"
 #include "ask.h"
 #include "command.h"
 
@@ -91,20 +92,22 @@ begin (const char *name, AskRun *ask, int *code)
 int
 command_wait (int argc, char **argv)
 {
-  g_autoptr (GOptionContext) context = g_option_context_new ("RUN");
-  g_autofree char *name = NULL, *sentence = NULL;
+  static const ArgumentsVerb verb
+      = { "wait", "RUN",
+          "Waits until RUN has ended. The exit code is that of the run, also\n"
+          "of one that has ended in the last seven days; the answer is\n"
+          "printed when no launcher is left to print it.",
+          ARGUMENTS_WORDS };
+  g_auto (Arguments) said = { 0 };
+  g_autofree char *sentence = NULL;
   g_auto (AskRun) ask = { 0 };
   int code;
 
-  g_option_context_set_summary (
-      context, "Waits until RUN has ended. The exit code is that of the run, also\n"
-               "of one that has ended in the last seven days; the answer is\n"
-               "printed when no launcher is left to print it.");
-  if (!command_parse_one (context, "wait", argc, argv, &name))
+  if (!arguments_read_one (&said, &verb, argc, argv))
     return COMMAND_USAGE;
-  if (name == NULL)
+  if (said.words[0] == NULL)
     return command_usage ("wait ", "one run is needed: `satin wait RUN`");
-  if (!begin (name, &ask, &code))
+  if (!begin (said.words[0], &ask, &code))
     return code;
   code = ask_wait (&ask, 0, &sentence);
   if (code >= 0)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What all verbs of the `satin` command share: their entry points and the reading of options; the
- * exit codes and the words on stderr are of command-words.h. One thread. Knows nothing of what a
- * verb does. */
+/* The entry points of all verbs of the `satin` command; their exit codes and words on stderr are of
+ * command-words.h, their options of arguments.h. One thread. Knows nothing of what a verb does. */
 #pragma once
 
 #include "launch/command-words.h"
@@ -32,12 +31,3 @@ int command_submit (int argc, char **argv);
 
 /* The one of `names` (NULL-terminated) that somebody meant who wrote `word`. (nullable) */
 const char *command_nearest (const char *word, const char *const *names);
-/* Parses the options of `verb`, which stand before the first other word. FALSE: said on stderr. */
-gboolean command_parse (GOptionContext *context, const char *verb, int *argc, char ***argv);
-/* The same with options before, between and behind the other words, which go to `words` (out,
- * transfer full). */
-gboolean command_parse_words (GOptionContext *context, const char *verb, int argc, char **argv,
-                              char ***words);
-/* The same with one word at most, which goes to `word` (out, nullable, transfer full). */
-gboolean command_parse_one (GOptionContext *context, const char *verb, int argc, char **argv,
-                            char **word);

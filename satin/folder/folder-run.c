@@ -12,7 +12,6 @@
 #define SOCKET_STEM "satin-"
 /* What a `run` file or a person may ask for at most. */
 #define ADDRESSES_MAX 16
-#define WORKERS_MAX 4096
 
 void
 folder_run_clear (FolderRun *run)
@@ -178,8 +177,8 @@ get_options (GKeyFile *file, FolderRun *run)
 
   if (nodes > 0 && nodes <= FOLDER_NODES_MAX)
     run->nodes = nodes;
-  if (workers > 0 && workers <= WORKERS_MAX)
-    run->workers = workers;
+  if (workers > 0)
+    run->workers = MIN (workers, FOLDER_WORKERS_MAX); /* a host may have more cores */
   if (interval_s > 0 && interval_s <= FOLDER_INTERVAL_MAX_S)
     run->interval_s = interval_s;
   if (keep_s > 0 && keep_s <= FOLDER_INTERVAL_MAX_S)

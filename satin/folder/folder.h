@@ -14,6 +14,7 @@
 /* The longest name of a run, and the longest path that a Unix socket takes (without the final NUL).
  */
 #define FOLDER_NODES_MAX 1024 /* of a run; the protocol has no room for more */
+#define FOLDER_WORKERS_MAX 1024 /* of a node: as many as an engine takes */
 #define FOLDER_NAME_MAX 64
 #define FOLDER_SOCKET_MAX 107
 /* Seconds between two publications of the checkpoint when nobody says otherwise: so much of each

@@ -58,20 +58,6 @@ plan_read (const char *text, PlanName *plan)
 }
 
 char *
-plan_names (void)
-{
-  GString *names = g_string_new (NULL);
-
-  for (guint i = 0; i < PLANS; i++)
-    g_string_append_printf (names, "%s%s",
-                            i == 0           ? ""
-                            : i == PLANS - 1 ? " or "
-                                             : ", ",
-                            table[i].name);
-  return g_string_free (names, FALSE);
-}
-
-char *
 plan_refuses (PlanName plan, gboolean checkpoint, guint nodes)
 {
   const PlanRow *row = &table[plan];

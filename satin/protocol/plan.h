@@ -54,8 +54,6 @@ PlanKnobs plan_knobs (PlanName plan);
 const char *plan_name (PlanName plan);
 /* FALSE: `text` (nullable) is the name of no plan; *plan stays. */
 gboolean plan_read (const char *text, PlanName *plan);
-/* "a, b or c", for people. (transfer full) */
-char *plan_names (void);
 /* What is wrong with this plan for a run that has, or has not, a checkpoint at its start, and that
  * starts with so many nodes (0: not known): one sentence with --protect in it. NULL: nothing.
  * (transfer full, nullable) */

@@ -24,6 +24,12 @@ is "… all of them" "$(offers '' | wc -w)" "$verbs"
 is "… behind help too" "$(offers help me)" "metrics merge"
 is "options are completed" "$(offers jobs --j)" "--json"
 is "… of the verb" "$(offers log --)" "--help --follow"
+while read -r verb; do
+  case $verb in version | help) continue ;; esac
+  is "… those of $verb that its help has" "$(offers "$verb" -- | tr ' ' '\n')" \
+    "$("$satin" "$verb" --help | grep -oE '^  (-[a-z], )?--[a-z-]+' | sed 's/.*--/--/')"
+  ok "… and there are some" "$satin" "$verb" --help
+done < <("$satin" help | sed -n 's/^  satin \([a-z]*\) .*/\1/p')
 is "plans of protection are completed" "$(offers run --protect m)" "mirror"
 is "an unknown verb has none" "$(offers nothing --)" ""
 is "there are no runs" "$(offers cancel '')" ""

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "node/options.h"
-
-#include <string.h>
+#include "option-samples.h"
 
 static Options
 parse (const char *const *argv, const char *expected_error)
@@ -73,7 +71,7 @@ wrong_values_are_refused (void)
   const char *memory[] = { "p", "--shared-memory", "0", NULL };
   const char *scheme[] = { "p", "--checkpoint", "gopher://h/x", NULL };
 
-  parse (zero, "-w takes a number");
+  parse (zero, "--workers takes a number");
   parse (word, "'x'");
   parse (missing, "needs a value");
   parse (negative, "--interval");
@@ -94,7 +92,7 @@ stacks_are_bytes_with_a_unit (void)
                 { "128k", 131072 },
                 { "64M", 64 << 20 },
                 { "4G", G_GUINT64_CONSTANT (4) << 30 },
-                { "1024G", OPTIONS_BYTES_MAX },
+                { "1024G", G_GUINT64_CONSTANT (1) << 40 },
                 { "1025G", 0 },
                 { "127K", 0 },
                 { "18446744073709551615G", 0 },
@@ -110,11 +108,11 @@ stacks_are_bytes_with_a_unit (void)
 
   for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
     {
-      guint64 bytes = 0;
-      gboolean good = options_read_stack (cases[i].text, &bytes);
+      const char *argv[] = { "p", "--stack", cases[i].text, NULL };
+      Options options = parse (argv, cases[i].bytes != 0 ? NULL : "--stack takes bytes");
 
-      g_assert_cmpint (good, ==, cases[i].bytes != 0);
-      g_assert_cmpuint (bytes, ==, cases[i].bytes);
+      g_assert_cmpuint (options.stack, ==, cases[i].bytes);
+      options_clear (&options);
     }
 }
 
@@ -166,6 +164,103 @@ file_uris_are_paths (void)
   options_clear (&options);
 }
 
+/* `a`, the option in the words `first` and `second` (nullable), and `b`: only a and b are left. */
+static void
+check_taken (const Option *row, const OptionSample *sample, const char *first, const char *second,
+             const char *wanted)
+{
+  const char *argv[] = { "p", "a", first, second != NULL ? second : "b", "b", NULL };
+  const char *lone[] = { "p", NULL, NULL };
+  g_autofree char *word = g_strdup_printf ("--%s=%s", row->entry.long_name, wanted);
+  if (second == NULL)
+    argv[4] = NULL;
+  lone[1] = word;
+  Options options = parse (argv, NULL), other = parse (lone, NULL);
+  g_autofree char *got = option_sample_show (row, sample, &options);
+  g_autofree char *shown = option_sample_show (row, sample, &other);
+
+  g_assert_cmpstr (got, ==, shown);
+  if (row->read == options_count || row->read == options_number || sample->kind == SAMPLE_TEXT)
+    g_assert_cmpstr (got, ==, wanted);
+  g_assert_cmpint (options.argc, ==, 3);
+  g_assert_cmpstr (options.argv[2], ==, "b");
+  options_clear (&options);
+  options_clear (&other);
+}
+
+/* The value may be missing, wrong, or said twice. */
+static void
+check_value (const Option *row)
+{
+  const char *name = row->entry.long_name;
+  g_autofree char *word = g_strdup_printf ("--%s", name);
+  g_autofree char *needs = g_strdup_printf ("option '%s' needs a value", word);
+  const char *last[] = { "p", "a", word, NULL }, *cut[] = { "p", word, "--", "1", NULL };
+  OptionSample sample;
+
+  option_sample_fill (row, &sample);
+  parse (last, needs);
+  parse (cut, needs);
+  for (guint i = 0; i < 2; i++)
+    {
+      g_autofree char *joined = g_strdup_printf ("--%s=%s", name, sample.good[i]);
+      g_autofree char *before = g_strdup_printf ("--%s=%s", name, sample.good[!i]);
+      g_autofree char *letter = g_strdup_printf ("-%c", row->entry.short_name);
+      g_autofree char *both = g_strconcat (letter, sample.good[i], NULL);
+      check_taken (row, &sample, joined, NULL, sample.good[i]);
+      check_taken (row, &sample, word, sample.good[i], sample.good[i]);
+      check_taken (row, &sample, before, joined, sample.good[i]);
+      if (row->entry.short_name == '\0')
+        continue;
+      check_taken (row, &sample, letter, sample.good[i], sample.good[i]);
+      check_taken (row, &sample, both, NULL, sample.good[i]);
+    }
+  g_autofree char *bad = g_strdup_printf ("--%s=%s", name, sample.wrong);
+  g_autofree char *why
+      = g_strdup_printf ("--%s %s %s", name, *sample.wrong ? "takes" : "needs", row->takes);
+  const char *wrong[] = { "p", bad, NULL }, *behind[] = { "p", "--", bad, NULL };
+  parse (wrong, why);
+  Options options = parse (behind, NULL);
+  g_assert_cmpstr (options.argv[1], ==, bad);
+  options_clear (&options);
+}
+
+/* Each row of the table that a program takes; what only looks like one is the program's. */
+static void
+each_option_of_a_program (void)
+{
+  g_autoptr (GPtrArray) rows = options_at (OPTIONS_PROGRAM, NULL);
+
+  g_assert_cmpuint (rows->len, >=, 13);
+  for (guint i = 0; i < rows->len; i++)
+    {
+      const Option *row = rows->pdata[i];
+      const char *name = row->entry.long_name;
+      g_autofree char *flag = g_strdup_printf ("--%s", name);
+      g_autofree char *with = g_strdup_printf ("--%s=x", name);
+      g_autofree char *longer = g_strdup_printf ("--%sx", name);
+      g_autofree char *cut = g_strndup (flag, strlen (flag) - 1);
+      const char *foreign[] = { "p", longer, cut, "-", "---", "-W3", "-x", NULL, NULL };
+      const char *argv[] = { "p", flag, flag, NULL };
+      gboolean is_flag = row->entry.arg == G_OPTION_ARG_NONE;
+      foreign[7] = is_flag ? with : NULL;
+      Options options = parse (foreign, NULL);
+      g_assert_cmpint (options.argc, ==, is_flag ? 8 : 7);
+      for (int k = 0; k < options.argc; k++)
+        g_assert_cmpstr (options.argv[k], ==, foreign[k]);
+      options_clear (&options);
+      if (!is_flag)
+        {
+          check_value (row);
+          continue;
+        }
+      options = parse (argv, NULL);
+      g_assert_true (*(gboolean *)(void *)((char *)&options + row->field));
+      g_assert_cmpint (options.argc, ==, strcmp (name, "help") == 0 ? 3 : 1);
+      options_clear (&options);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -178,5 +273,6 @@ main (int argc, char **argv)
   g_test_add_func ("/options/file-uris-are-paths", file_uris_are_paths);
   g_test_add_func ("/options/stacks-are-bytes-with-a-unit", stacks_are_bytes_with_a_unit);
   g_test_add_func ("/options/files-become-absolute", files_become_absolute);
+  g_test_add_func ("/options/each-option-of-a-program", each_option_of_a_program);
   return g_test_run ();
 }

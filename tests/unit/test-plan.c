@@ -8,18 +8,15 @@ static void
 each_name_is_read_back (void)
 {
   static const char *const none[] = { NULL, "", "Auto", "auto ", "autos", "nai" };
-  g_autofree char *names = plan_names ();
 
   for (guint i = 0; i < PLANS; i++)
     {
       PlanName plan = PLANS;
       g_assert_true (plan_read (plan_name ((PlanName)i), &plan));
       g_assert_cmpuint (plan, ==, i);
-      g_assert_nonnull (strstr (names, plan_name ((PlanName)i)));
       for (guint k = 0; k < i; k++)
         g_assert_cmpstr (plan_name ((PlanName)i), !=, plan_name ((PlanName)k));
     }
-  g_assert_true (g_str_has_prefix (names, "auto, naive, "));
   for (guint i = 0; i < G_N_ELEMENTS (none); i++)
     {
       PlanName plan = PLAN_ORPHAN;
