@@ -33,6 +33,8 @@ typedef struct
   void *data;         /* of all three */
   Timeline *timeline; /* borrowed; NULL: nothing is noted */
   TimelineLane *lane; /* of whoever drives; NULL: nothing is noted */
+  double twice;       /* ENGINE_ADOPT tells the job of this share of paths (path_is_drawn); 0: of
+                         none */
 } EngineConfig;
 
 #define ENGINE_WORKERS_MAX 1024
@@ -93,6 +95,7 @@ typedef struct
   GPtrArray *shared; /* of SatinShared (nullable): what `value` of ENGINE_DONE speaks of; it is here
                       */
   GPtrArray *rows;   /* of Row */
+  Loan *whole;       /* ENGINE_ADOPT (nullable): the job itself, see EngineConfig.twice */
   guint best;
   const SatinJob *job;
   const char *cause;

@@ -168,6 +168,7 @@ event_of (const EngineEvent *said)
                       .bytes = said->value,
                       .shares = said->shared,
                       .rows = said->rows,
+                      .job = said->whole,
                       .count = said->seats,
                       .number = said->best };
 }
@@ -506,7 +507,8 @@ driver_new (const DriverConfig *config, GError **error)
                           .data = driver,
                           .stack_bytes = config->stack_bytes,
                           .timeline = driver->timeline,
-                          .lane = driver->lane };
+                          .lane = driver->lane,
+                          .twice = config->verify };
   driver->engine = engine_new (&engine, error);
   if (driver->engine == NULL || !mesh_open (driver, error)
       || (config->replay != NULL

@@ -468,11 +468,12 @@ report_difference (Driver *driver, const NodeEffect *effect)
   g_autofree char *first = readable_short (type, effect->parts->pdata[0]);
   g_autofree char *second = readable_short (type, effect->parts->pdata[1]);
 
-  return g_strdup_printf ("the job at %s, %s %s, has two results: %s from node %s and %s from node"
-                          " %s. One of them computes wrong, or the job depends on more than its"
-                          " arguments (law 1 of satin(7))",
-                          path[0] != '\0' ? path : "/", job->name, args, first,
-                          node_id_show (&effect->node, there), second, node_id_show (&self, here));
+  return g_strdup_printf (
+      "the job at %s, %s %s, has two results: %s from node %s%s and %s from"
+      " node %s. One of them computes wrong, or the job depends on more than its"
+      " arguments (law 1 of satin(7))",
+      path[0] != '\0' ? path : "/", job->name, args, first, node_id_show (&effect->node, there),
+      effect->failed ? ", as saved," : "", second, node_id_show (&self, here));
 }
 
 /* satin_fail: the run is to end; this process goes on until then. */

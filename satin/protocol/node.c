@@ -437,7 +437,7 @@ node_waits (Node *node, guint64 loan, NodeId *holder)
     return NODE_WAITS_NOWHERE;
   if (entry->kind == LOAN_RERUNS)
     return NODE_WAITS_RERUN;
-  *holder = entry->kind == LOAN_OWN ? node_self (node) : entry->node;
+  *holder = entry->kind == LOAN_OWN || entry->kind == LOAN_ROW ? node_self (node) : entry->node;
   return NODE_WAITS_NODE;
 }
 

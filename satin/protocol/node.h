@@ -99,7 +99,7 @@ typedef struct
   gboolean kept;       /* founder: something of this run stands there already */
   NodeSteal steal;
   guint dense;     /* so many members are all linked to each other: contacts.h; 0: NODE_DENSE */
-  double verify;   /* this share of the results of others is computed twice (verify.h); 0: none */
+  double verify;   /* this share of results is computed twice (verify.h); 0: none */
   PlanKnobs plan;  /* what survives a crash; the same on all nodes */
   guint64 copy_us; /* rows go to the keeper so often; 0: BUDDY_SCAN_US */
   guint64 heartbeat_us; /* something is said over each link so often, or more seldom
@@ -131,7 +131,8 @@ typedef enum
   NODE_EVENT_DONE,    /* held, bytes, shares, work_us; risk_us: of it, what no reported row stands
                          for; began_ms, took_ms: for its row */
   NODE_EVENT_UNRUN,   /* held */
-  NODE_EVENT_ADOPT,   /* loan, path, digest, node: the slot waits for that holder */
+  NODE_EVENT_ADOPT,   /* loan, path, digest, node: the slot waits for that holder; job (nullable):
+                         where its result may be computed twice */
   NODE_EVENT_WANT,    /* loan, held: a job for that one waits under this number for the shared bytes
                          `digest`, of which there are `number`. Answered by PUT with the bytes,
                          however long that takes, unless ABORTED says that it waits no more */
@@ -223,7 +224,8 @@ typedef enum
   NODE_EFFECT_HALT, /* engine_halt, answered by NODE_EVENT_HALTED; whole: this node leaves, so all
                      * rows are told and what has not started comes back by UNRUN */
   NODE_EFFECT_DIFFERS, /* job, node: its result there, the first of `parts`, is not the one that was
-                          computed here, the second. CRASH_REPORT, final, is to follow */
+                          computed here, the second; failed: that node may be of an earlier start,
+                          its result was a row. CRASH_REPORT, final, is to follow */
   NODE_EFFECT_BEST,    /* number, bytes: merge it */
   NODE_EFFECT_TELL,    /* what is at risk here has changed: NODE_EVENT_WORK is wanted now */
   /* main */

@@ -32,6 +32,21 @@ ok "… both nodes and both results are named" grep -q -E \
   <<<"$words"
 unset WRONG_CLAIM
 
+# Results of the checkpoint. Those that are wrong come from a node of an earlier start.
+suspended right "$work/right.db" "$wrong" 6 40
+try "$satin" resume "$work/right.db" -n 2 -w 1 --verify 1 --stats "$work/stats"
+is "right results of a checkpoint: exit code" "$code" 0
+is "… the answer" "$answer" "$sum"
+export WRONG_CLAIM=$work/claim2
+suspended saved "$work/saved.db" "$wrong" 6 40
+unset WRONG_CLAIM
+try "$satin" resume "$work/saved.db" -n 2 -w 1 --verify 1
+is "wrong results of a checkpoint: exit code" "$code" 6
+is "… there is no answer" "$answer" ""
+ok "… both nodes and both results are named" grep -q -E \
+  'the job at /[0-9/]+, squares \([0-9]+, 40, [0-9]+\), has two results: [0-9]+ from node [0-9.]+, as saved, and [0-9]+ from node [0-9.]+\. ' \
+  <<<"$words"
+
 # What is not to be said.
 for bad in 0 1.5 -1 x ''; do
   try "$satin" run -n 2 --verify "$bad" -- "$wrong" 1 1

@@ -126,6 +126,17 @@ event_of_model (const Sim *sim, const ModelEvent *said)
   return event;
 }
 
+/* (transfer full) (nullable): the job whose adoption is told, where results are computed twice. */
+static Loan *
+whole_job (const Sim *sim, const ModelEvent *said)
+{
+  const TreeJob *job = &sim->plan->tree->jobs[said->job];
+
+  if (said->kind != NODE_EVENT_ADOPT || said->kept || sim->plan->verify <= 0)
+    return NULL;
+  return loan_new (0, job->path, 0, &job->digest, job->weight, job->args);
+}
+
 static gboolean
 step_lent (Sim *sim, Process *process)
 {
@@ -159,6 +170,8 @@ step_mail (Sim *sim, Process *process)
   if (said.kind == NODE_EVENT_HALTED)
     tell_work (sim, process);
   NodeEvent event = event_of_model (sim, &said);
+  g_autoptr (Loan) whole = whole_job (sim, &said);
+  event.job = whole;
   step_once (sim, process, &event);
   gboolean served = said.kind == NODE_EVENT_SERVED;
   model_event_clear (&said);

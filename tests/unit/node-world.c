@@ -513,11 +513,16 @@ finish (World *world, guint who, const char *path)
 void
 adopt (World *world, guint who, const char *path, guint64 loan, guint holder)
 {
+  Digest digest = digest_of_string (path);
+  g_autoptr (GBytes) args = g_bytes_new ("1", 1);
+  g_autoptr (Loan) job = world->verify > 0 ? loan_new (0, path, 1, &digest, 0.1, args) : NULL;
+
   tell (world, who,
         &(NodeEvent){ .kind = NODE_EVENT_ADOPT,
                       .loan = loan,
                       .path = path,
-                      .digest = digest_of_string (path),
+                      .digest = digest,
+                      .job = job,
                       .node = node_self (world->peer[holder].node) });
 }
 

@@ -180,6 +180,73 @@ test_parts_of_a_repeat (void)
   g_assert_true (verify_chooses (node, "/4"));
 }
 
+/* Rows of the checkpoint: the node that spawns the job again has asked for one, which is offered by
+ * node 0, and computed by 7.1 in an earlier start. */
+static World *
+world_with_row (void)
+{
+  World *world = world_new (2, TRUE);
+  Digest digest = digest_of_string (PATH);
+  g_autoptr (GBytes) value = g_bytes_new ("42", 2);
+  g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
+  Row *row = row_new (PATH, 1, &digest, 0.1, 50, value);
+
+  row->node = (NodeId){ .term = 7, .number = 1 };
+  g_ptr_array_add (rows, row);
+  for (guint i = 0; i < 2; i++)
+    world->peer[i].node->config.verify = 1;
+  world->verify = 1;
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_RESTORED, .rows = rows });
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
+  pass (world, G_USEC_PER_SEC / 2);
+  start (world);
+  world->watch = note_difference;
+  return world;
+}
+
+static void
+check_a_row_at (guint who)
+{
+  g_autoptr (World) world = world_with_row ();
+
+  adopt (world, who, PATH, 9, 0);
+  g_assert_cmpuint (repeats_of (world, who), ==, 1);
+  g_assert_false (said (world, who, "PUT 9"));
+  finish_with (world, who, "42");
+  g_assert_true (said (world, who, "PUT 9"));
+  g_assert_cmpuint (stats_of (world, who).verified, ==, 1);
+  adopt (world, who, PATH, 10, 0);
+  finish_with (world, who, "43");
+  g_assert_cmpstr (values, ==, PATH ": 42, 43");
+  g_assert_true (node_id_equal (&author, &(NodeId){ .term = 7, .number = 1 }));
+  g_assert_false (said (world, who, "PUT 10"));
+  g_free (values);
+}
+
+static void
+test_a_row_of_another_node (void)
+{
+  check_a_row_at (1);
+}
+
+static void
+test_a_row_of_this_node (void)
+{
+  check_a_row_at (0);
+}
+
+/* The slot of a row that is computed twice is not awaited any more. */
+static void
+test_a_row_is_aborted (void)
+{
+  g_autoptr (World) world = world_with_row ();
+
+  adopt (world, 0, PATH, 9, 0);
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_ABORTED, .loan = 9 });
+  g_assert_cmpuint (repeats_of (world, 0), ==, 0);
+  g_assert_false (said (world, 0, "PUT 9"));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -193,5 +260,8 @@ main (int argc, char **argv)
   g_test_add_func ("/verify/the-slot-is-aborted", test_the_slot_is_aborted);
   g_test_add_func ("/verify/a-repeat-comes-back", test_a_repeat_comes_back);
   g_test_add_func ("/verify/parts-of-a-repeat", test_parts_of_a_repeat);
+  g_test_add_func ("/verify/a-row-of-another-node", test_a_row_of_another_node);
+  g_test_add_func ("/verify/a-row-of-this-node", test_a_row_of_this_node);
+  g_test_add_func ("/verify/a-row-is-aborted", test_a_row_is_aborted);
   return g_test_run ();
 }

@@ -91,5 +91,6 @@ engine_event_clear (EngineEvent *event)
   g_clear_pointer (&event->at, g_free);
   g_clear_pointer (&event->value, g_bytes_unref);
   g_clear_pointer (&event->rows, g_ptr_array_unref);
+  g_clear_pointer (&event->whole, loan_free);
   g_clear_pointer (&event->shared, g_ptr_array_unref);
 }

@@ -28,6 +28,23 @@ find_node (Engine *engine, const Trace *trace)
   return node;
 }
 
+/* (transfer full) (nullable): the job that waits to be adopted, where it may run here as well. */
+static Loan *
+whole_job (Stack *stack, SatinSlot_ *slot, const char *path, const Digest *digest)
+{
+  Engine *engine = stack->engine;
+  Trace trace;
+
+  if (slot_is_kept (slot) || engine->config.twice <= 0
+      || !path_is_drawn (path, engine->config.twice))
+    return NULL;
+  trace_init (&trace, stack, slot);
+  g_autoptr (GBytes) args = slot_encode_args (slot);
+  Loan *loan = loan_new (0, path, engine_job_index (engine, slot->job), digest, trace.weight, args);
+  trace_clear (&trace);
+  return loan;
+}
+
 /* The slot waits for the best holder from now on; `finished`: he has the result. FALSE: nobody
  * holds anything of this digest at the node's path. TRUE also when it was aborted meanwhile.
  * Releases the node. */
@@ -52,6 +69,7 @@ adopt_at (Stack *stack, SatinSlot_ *slot, KnownNode *node, const Digest *digest,
   else if (*finished)
     pending.kind = PENDING_RESULT;
   pending.path = g_strdup (event.path);
+  event.whole = whole_job (stack, slot, event.path, digest);
   if (pending_begin (engine, &pending, &event) == 0)
     engine_event_clear (&event);
   return TRUE;

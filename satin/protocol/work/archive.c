@@ -374,6 +374,12 @@ archive_covered (Node *node, const char *path)
     g_ptr_array_set_size (archive->news, 0);
 }
 
+NodeId
+archive_author (Node *node, const ArchiveRow *row)
+{
+  return *author_of (node, row);
+}
+
 /* What offers it need not know its job, nor the type of a kept state. */
 Row *
 archive_row (Node *node, const char *path, const ArchiveRow *own)

@@ -53,6 +53,8 @@ ArchiveRow *archive_find (Node *node, const char *path, const Digest *digest);
 GBytes *archive_take (Node *node, const char *path, ArchiveRow *row);
 /* (transfer full) (nullable): what that value speaks of. */
 GPtrArray *archive_shares (Node *node, const ArchiveRow *row);
+/* The node that computed it; none: unknown. */
+NodeId archive_author (Node *node, const ArchiveRow *row);
 /* (transfer full): it as a row. */
 Row *archive_row (Node *node, const char *path, const ArchiveRow *row);
 /* Another one offers this too. What was put since the announcement and stands for more children

@@ -127,7 +127,7 @@ loans_aborted (Node *node, guint64 loan)
       quarantine_aborted (node, loan);
       return;
     }
-  if (entry->kind == LOAN_RERUNS) /* nobody holds it */
+  if (entry->kind == LOAN_RERUNS || entry->kind == LOAN_ROW) /* nobody holds it */
     {
       remove_entry (node, entry);
       return;
@@ -167,6 +167,11 @@ loans_accept (Node *node, LoanEntry *entry, const Arrival *arrival)
   const NodeId *from = &arrival->from;
   guint64 loan = arrival->loan;
 
+  if (entry->kind == LOAN_ROW)
+    {
+      loans_put (node, entry, &arrival->result);
+      return;
+    }
   mirror_on_result (node, from, arrival->number);
   loans_put (node, entry, &arrival->result);
   if (arrival->in_transit && epoch_withholds (node, from, loan))
@@ -196,9 +201,12 @@ loans_on_result (Node *node, const NodeId *from, const Message *m)
       (void)member_send (node, from, &(Message){ .kind = MESSAGE_CANCELLED, .number = m->number });
       return;
     }
-  Arrival arrival = {
-    *from, m->number, m->version, in_transit, { m->value, m->shares, m->work_us, m->risk_us }
-  };
+  Arrival arrival = { .from = *from,
+                      .author = m->id,
+                      .loan = m->number,
+                      .number = m->version,
+                      .in_transit = in_transit,
+                      .result = { m->value, m->shares, m->work_us, m->risk_us } };
   if (!verify_takes (node, entry, &arrival))
     loans_accept (node, entry, &arrival);
 }
@@ -321,7 +329,7 @@ loans_check (Node *node)
        at = g_tree_node_next (at))
     {
       const LoanEntry *entry = g_tree_node_value (at);
-      if (entry->kind == LOAN_OWN || entry->kind == LOAN_RERUNS)
+      if (entry->kind == LOAN_OWN || entry->kind == LOAN_ROW || entry->kind == LOAN_RERUNS)
         g_assert (node_id_is_none (&entry->node));
       else
         g_assert (roster_find (node, &entry->node) != NULL

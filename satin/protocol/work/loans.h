@@ -31,17 +31,19 @@ typedef struct
 typedef struct
 {
   NodeId from;
+  NodeId author;        /* of a row: who computed it; none: `from` */
   guint64 loan, number; /* of the slot, and of it among the results of `from` (mirror.h) */
   gboolean in_transit;  /* it crosses a cut (epoch.h) */
   Result result;
 } Arrival;
 
-/* Each kind may become LOAN_RERUNS, and comes back then. */
+/* Each kind but LOAN_ROW may become LOAN_RERUNS, and comes back then. */
 typedef enum
 {
   LOAN_LENT,    /* a node has taken it */
   LOAN_ADOPTED, /* a node held it as an orphan */
   LOAN_OWN,     /* this node itself did */
+  LOAN_ROW,     /* this node has its row, and computes it a second time (verify.h) */
   LOAN_RERUNS   /* its holder is gone, and the coordinator was asked (rerun.h) */
 } LoanKind;
 

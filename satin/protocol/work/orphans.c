@@ -199,8 +199,20 @@ send_elsewhere (Node *node, const NodeEvent *event)
   core_emit (node, NODE_EFFECT_BACK)->loan = event->loan;
 }
 
+/* (transfer full) (nullable): the job of this slot, if its result is to be computed twice. */
+static Loan *
+job_to_repeat (Node *node, guint64 loan, const Loan *job)
+{
+  if (job == NULL || !verify_chooses (node, job->path))
+    return NULL;
+  Loan *copy = loan_copy (job);
+  copy->loan = loan;
+  return copy;
+}
+
 void
-orphans_ask (Node *node, guint64 loan, const char *path, const Digest *digest, const NodeId *holder)
+orphans_ask (Node *node, guint64 loan, const char *path, const Digest *digest, const NodeId *holder,
+             const Loan *job)
 {
   if (!carry_may_reach (node, holder))
     {
@@ -211,10 +223,33 @@ orphans_ask (Node *node, guint64 loan, const char *path, const Digest *digest, c
                                 .path = (char *)path,
                                 .digest = *digest,
                                 .kind = LOAN_ADOPTED,
-                                .node = *holder });
+                                .node = *holder,
+                                .job = job_to_repeat (node, loan, job) });
   (void)member_send (
       node, holder,
       &(Message){ .kind = MESSAGE_ADOPT, .number = loan, .path = path, .digest = *digest });
+}
+
+/* A row of this node's goes into the slot, now or when it has been computed a second time. */
+static void
+put_row (Node *node, const NodeEvent *event, ArchiveRow *row)
+{
+  g_autoptr (GBytes) value = archive_take (node, event->path, row);
+  g_autoptr (GPtrArray) shares = archive_shares (node, row);
+  Arrival arrival = { .from = node->self,
+                      .author = archive_author (node, row),
+                      .loan = event->loan,
+                      .result = { value, shares, row->work_us, 0 } };
+  Loan *job = job_to_repeat (node, event->loan, event->job);
+
+  loans_add (node, (LoanEntry){ .loan = event->loan,
+                                .path = (char *)event->path,
+                                .digest = event->digest,
+                                .kind = LOAN_ROW,
+                                .job = job });
+  LoanEntry *entry = loans_find (node, event->loan);
+  if (!verify_takes (node, entry, &arrival))
+    loans_accept (node, entry, &arrival);
 }
 
 static void
@@ -229,6 +264,11 @@ adopt_own (Node *node, const NodeEvent *event)
       return;
     }
   node->stats.orphans_adopted++;
+  if (row != NULL && event->job != NULL)
+    {
+      put_row (node, event, row);
+      return;
+    }
   if (row != NULL)
     {
       NodeEffect *effect = core_emit (node, NODE_EFFECT_PUT);
@@ -257,7 +297,7 @@ orphans_on_adopt_event (Node *node, const NodeEvent *event)
     }
   if (roster_find (node, &event->node) != NULL)
     {
-      orphans_ask (node, event->loan, event->path, &event->digest, &event->node);
+      orphans_ask (node, event->loan, event->path, &event->digest, &event->node, event->job);
       return;
     }
   send_elsewhere (node, event); /* it left meanwhile */
@@ -283,6 +323,7 @@ orphans_send_row (Node *node, const NodeId *from, const char *path, const Digest
                                  .work_us = row->work_us,
                                  .version = number,
                                  .count = epoch_colours (node),
+                                 .id = archive_author (node, row),
                                  .value = value,
                                  .shares = shares });
   return TRUE;

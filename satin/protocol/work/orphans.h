@@ -38,8 +38,9 @@ gboolean orphans_send_row (Node *node, const NodeId *from, const char *path, con
                            guint64 loan);
 
 void orphans_on_adopt_event (Node *node, const NodeEvent *event);
+/* `job` (nullable): itself, where its result may be computed twice. */
 void orphans_ask (Node *node, guint64 loan, const char *path, const Digest *digest,
-                  const NodeId *holder);
+                  const NodeId *holder, const Loan *job);
 void orphans_on_adopt (Node *node, const NodeId *from, const Message *message);
 void orphans_on_hold (Node *node, const NodeId *from, const Message *message);
 void orphans_on_unhold (Node *node, const NodeId *from, const Message *message);

@@ -108,7 +108,7 @@ root_go_on (Node *node)
       if (!carry_may_reach (node, &holder.node)) /* until it is connected, or has left */
         return;
       root->state = ROOT_ADOPTED;
-      orphans_ask (node, root->loan, path, &root->job->digest, &holder.node);
+      orphans_ask (node, root->loan, path, &root->job->digest, &holder.node, NULL);
       return;
     }
   held = held_add (node, loan_copy (root->job));
@@ -182,7 +182,7 @@ root_heard (Node *node, const char *path, const Holder *holder)
   if (root->state == ROOT_RUNNING && holder->finished && g_str_equal (root->job->path, path)
       && digest_equal (&root->job->digest, &holder->digest) && carry_may_reach (node, &holder->node)
       && loans_find (node, root->loan) == NULL)
-    orphans_ask (node, root->loan, path, &holder->digest, &holder->node);
+    orphans_ask (node, root->loan, path, &holder->digest, &holder->node, NULL);
 }
 
 /* The one under way and those that are finished: the next main wants them. */

@@ -95,7 +95,8 @@ verify_takes (Node *node, LoanEntry *entry, const Arrival *arrival)
   if (find (node, entry->loan) >= 0)
     return TRUE; /* said again */
   if (entry->job == NULL || node->round.heard || node->leave.begun
-      || roster_find (node, &arrival->from)->leaving || !verify_chooses (node, entry->path))
+      || (loans_is_with (entry, &arrival->from) && roster_find (node, &arrival->from)->leaving)
+      || !verify_chooses (node, entry->path))
     return FALSE;
   Repeat *repeat = g_new0 (Repeat, 1);
   repeat->arrival = *arrival;
@@ -112,7 +113,8 @@ tell_difference (Node *node, const Repeat *repeat, GBytes *value)
   NodeEffect *effect = core_emit (node, NODE_EFFECT_DIFFERS);
 
   effect->job = loan_copy (entry_of (node, repeat)->job);
-  effect->node = repeat->arrival.from;
+  effect->failed = !node_id_is_none (&repeat->arrival.author);
+  effect->node = effect->failed ? repeat->arrival.author : repeat->arrival.from;
   effect->parts = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
   g_ptr_array_add (effect->parts, g_bytes_ref (repeat->arrival.result.value));
   g_ptr_array_add (effect->parts, g_bytes_ref (value));
@@ -194,6 +196,6 @@ verify_check (Node *node)
       g_assert (held != NULL && held->lender == LENDER_REPEAT && held->loan == repeat->arrival.loan
                 && !held->finished);
       g_assert (entry != NULL && entry->job != NULL
-                && loans_is_with (entry, &repeat->arrival.from));
+                && (entry->kind == LOAN_ROW || loans_is_with (entry, &repeat->arrival.from)));
     }
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A share of the results that other nodes return is computed a second time here, before it is put
- * to use: a *repeat*. If both are the same the result is as if it had just come; until then its
+/* A share of the results that other nodes return, of jobs lent to them or adopted from them, and of
+ * the rows that this node offers to itself, is computed a second time here, before it is put to
+ * use: a *repeat*. If both are the same the result is as if it had just come; until then its
  * holder keeps it, so whatever happens meanwhile, happens to a result that is still on its way. If
  * they differ, a machine computes wrong or the job's result depends on more than its arguments
  * (law 1), and the driver ends the run. Which ones are chosen depends on their paths only. Parts of
