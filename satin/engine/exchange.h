@@ -33,8 +33,9 @@ typedef struct
   void *data;         /* of all three */
   Timeline *timeline; /* borrowed; NULL: nothing is noted */
   TimelineLane *lane; /* of whoever drives; NULL: nothing is noted */
-  double twice;       /* ENGINE_ADOPT tells the job of this share of paths (path_is_drawn); 0: of
-                         none */
+  double twice;       /* this share of work is to be computed twice: ENGINE_ADOPT tells the job of
+                         so many paths (path_is_drawn), and ENGINE_FINISHED comes for so much of
+                         what scans report; 0: none */
 } EngineConfig;
 
 #define ENGINE_WORKERS_MAX 1024
@@ -65,6 +66,8 @@ typedef enum
                        ran there, or no job was spawned there. Once: the first such path */
   ENGINE_ROWS,      /* finished children of unfinished jobs, and what these have kept, as far as not
                         yet reported: `rows`; once they are saved `risk_us` less is at risk */
+  ENGINE_FINISHED,  /* a finished child, which a scan has just reported, is `whole`, and its result
+                       is `value`; shared: what its arguments speak of. See EngineConfig.twice */
   ENGINE_SCANNED,   /* every stack has served engine_scan number `scan`, counted from 1, and those
                        before it; work_us: what that cost each seat */
   ENGINE_SHARED,    /* after engine_request_work: there is something to lend */
@@ -95,7 +98,7 @@ typedef struct
   GPtrArray *shared; /* of SatinShared (nullable): what `value` of ENGINE_DONE speaks of; it is here
                       */
   GPtrArray *rows;   /* of Row */
-  Loan *whole;       /* ENGINE_ADOPT (nullable): the job itself, see EngineConfig.twice */
+  Loan *whole;       /* ENGINE_ADOPT (nullable), ENGINE_FINISHED: the job itself */
   guint best;
   const SatinJob *job;
   const char *cause;

@@ -208,6 +208,9 @@ hear_engine (Driver *driver, EngineEvent *said)
     case ENGINE_ROWS:
       event.kind = NODE_EVENT_ROWS;
       break;
+    case ENGINE_FINISHED:
+      event.kind = NODE_EVENT_FINISHED;
+      break;
     case ENGINE_SHARED:
       event.kind = NODE_EVENT_SHARED;
       break;

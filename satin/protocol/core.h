@@ -42,6 +42,7 @@
 #include "work/rows.h"
 #include "work/shares.h"
 #include "work/steal.h"
+#include "work/verify-own.h"
 #include "work/verify.h"
 #include "work/work.h"
 #include "work/yield.h"
@@ -95,6 +96,7 @@ struct Node
   Poison poison;
   Quarantine quarantine;
   Verify verify;
+  VerifyOwn verify_own;
   Yield yield;
   NodeStats stats;
 };

@@ -47,6 +47,7 @@ departed (Node *node, Member *member, const char *cause)
   held_departed (node, &member->id);
   steal_departed (node, &member->id);
   lend_departed (node, &member->id);
+  verify_own_departed (node, &member->id);
   saves_departed (node, &member->id, cause);
   epoch_departed (node, &member->id);
   round_departed (node, member);

@@ -49,20 +49,22 @@ static const Part parts[] = {
   { NULL, stop_done, NULL, NULL },
   { poison_init, poison_done, NULL, NULL },
   { verify_init, verify_done, NULL, verify_check },
+  { verify_own_init, verify_own_done, verify_own_tick, verify_own_check },
   { yield_init, yield_done, NULL, NULL },
 };
 
 /* Some parts have something to do in each step. After the event: what follows from all that has
  * changed. */
 static void (*const settles[]) (Node *node) = {
-  carry_settle,  roster_settle, buddy_settle, holdback_settle, mirror_settle,
+  carry_settle,  roster_settle, buddy_settle, holdback_settle, mirror_settle, verify_own_settle,
   orphans_flush, root_go_on,    leave_go_on,  steal_go_on,     stop_go_on,
 };
 
 /* At last: the earliest time at which it wants a tick; CORE_NEVER: none. */
 static guint64 (*const dues[]) (Node *node) = {
-  carry_due, roster_due,     alive_due, join_due,  admit_due, leave_due,    steal_due,  lend_due,
-  rerun_due, quarantine_due, elect_due, saves_due, round_due, holdback_due, shares_due, stop_due,
+  carry_due, roster_due,   alive_due,  join_due,       admit_due,      leave_due,
+  steal_due, lend_due,     rerun_due,  quarantine_due, elect_due,      saves_due,
+  round_due, holdback_due, shares_due, stop_due,       verify_own_due,
 };
 
 void
@@ -140,6 +142,15 @@ tick (Node *node)
       parts[i].tick (node);
 }
 
+static void
+take_rows (Node *node, const NodeEvent *event)
+{
+  leave_on_rows (node, event->rows);
+  yield_on_rows (node, event->rows);
+  saves_on_rows (node, event->rows, event->risk_us);
+  work_moved (node, event->risk_us);
+}
+
 /* What the engine says. */
 static void
 route_engine (Node *node, const NodeEvent *event)
@@ -178,12 +189,13 @@ route_engine (Node *node, const NodeEvent *event)
       events_unmatched (node, event->path);
       break;
     case NODE_EVENT_ROWS:
-      leave_on_rows (node, event->rows);
-      yield_on_rows (node, event->rows);
-      saves_on_rows (node, event->rows, event->risk_us);
-      work_moved (node, event->risk_us);
+      take_rows (node, event);
+      break;
+    case NODE_EVENT_FINISHED:
+      verify_own_on_finished (node, event);
       break;
     case NODE_EVENT_SERVED:
+      verify_own_on_served (node);
       saves_on_served (node, event->number, event->work_us);
       round_on_served (node, event->number);
       yield_on_served (node, event->number);

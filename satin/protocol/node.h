@@ -140,6 +140,8 @@ typedef enum
   NODE_EVENT_COVERED, /* path */
   NODE_EVENT_UNMATCHED, /* path: what is saved there fits no job */
   NODE_EVENT_ROWS,      /* rows; risk_us: so much less is at risk once they are published */
+  NODE_EVENT_FINISHED,  /* job, bytes: a job that finished here, and its result, which may be
+                           computed twice; shares (nullable): what its arguments speak of */
   NODE_EVENT_SHARED,    /* after NODE_EFFECT_REQUEST */
   NODE_EVENT_SERVED,    /* number: every stack has served the scans up to this SCAN effect, counted
                            from 1; its ROWS came before. work_us: the time that each seat spent */

@@ -32,6 +32,7 @@ loan_copy (const Loan *loan)
       = loan_new (loan->loan, loan->path, loan->job, &loan->digest, loan->weight, loan->args);
 
   copy->held = loan->held;
+  copy->again = loan->again;
   return copy;
 }
 

@@ -16,6 +16,7 @@ typedef struct
   Digest digest; /* of job, schema, arguments and constants */
   double weight; /* share of the whole tree, by Knuth's estimate: the root has 1 */
   GBytes *args;  /* GVariant bytes of the argument record */
+  gboolean again; /* it, or what it is part of, is computed for the second time */
   guint64 held;  /* not 0: of no slot, but this held job, which nobody has begun: see engine_lend */
   gint others;   /* atomic: how many hold it beside the first */
 } Loan;

@@ -47,6 +47,21 @@ ok "… both nodes and both results are named" grep -q -E \
   'the job at /[0-9/]+, squares \([0-9]+, 40, [0-9]+\), has two results: [0-9]+ from node [0-9.]+, as saved, and [0-9]+ from node [0-9.]+\. ' \
   <<<"$words"
 
+# Results that one node computes itself, of jobs that nobody can take: another node computes them again.
+try "$satin" run -n 2 -w 1 --verify 1 --stats "$work/stats" -- "$wrong" 20 100 chain
+is "jobs of one node: exit code" "$code" 0
+is "… the answer" "$answer" 2470
+ok "… results were compared" [ "$(stat_of verified)" -gt 5 ]
+differs='the job at /[0-9]+, squares \(0, 100, [0-9]+\), has two results: [0-9]+ from node 1\.[0-9] and [0-9]+ from node 1\.[0-9]\. '
+WRONG_CLAIM=$work/claim3 try "$satin" run -n 2 -w 1 --verify 1 -- "$wrong" 20 100 chain
+is "… that computes wrong: exit code" "$code" 6
+is "… there is no answer" "$answer" ""
+ok "… both nodes and both results are named" grep -q -E "$differs" <<<"$words"
+WRONG_TIME=1 try "$satin" run -n 2 -w 1 --verify 1 -- "$wrong" 20 100 chain
+is "results that depend on the time: exit code" "$code" 6
+is "… there is no answer" "$answer" ""
+ok "… both nodes and both results are named" grep -q -E "$differs" <<<"$words"
+
 # What is not to be said.
 for bad in 0 1.5 -1 x ''; do
   try "$satin" run -n 2 --verify "$bad" -- "$wrong" 1 1

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A tree whose leaves take some milliseconds and return squares, and a machine that computes wrong:
- * the process that makes the file WRONG_CLAIM adds 1 to each. wrong DEPTH MS */
+ * the process that makes the file WRONG_CLAIM adds 1 to each. With WRONG_TIME set each depends on
+ * the time. With "chain" there are DEPTH leaves, one after the other, so none can be lent.
+ * wrong DEPTH MS [chain] */
 #include <satin.h>
 
 #include <fcntl.h>
@@ -36,7 +38,8 @@ SATIN_JOB (squares, int64_t, (int32_t, depth), (int32_t, ms), (int64_t, number))
   if (depth == 0)
     {
       g_usleep ((gulong)ms * 1000);
-      return number * number + computes_wrong ();
+      return number * number + computes_wrong ()
+             + (getenv ("WRONG_TIME") != NULL ? g_get_monotonic_time () : 0);
     }
   satin_spawn (squares, &left, depth - 1, ms, 2 * number);
   satin_spawn (squares, &right, depth - 1, ms, 2 * number + 1);
@@ -44,17 +47,33 @@ SATIN_JOB (squares, int64_t, (int32_t, depth), (int32_t, ms), (int64_t, number))
   return left + right;
 }
 
+SATIN_JOB (chain, int64_t, (int32_t, n), (int32_t, ms))
+{
+  int64_t sum = 0, one;
+
+  for (int32_t i = 0; i < n; i++)
+    {
+      satin_spawn (squares, &one, 0, ms, i);
+      satin_sync ();
+      sum += one;
+    }
+  return sum;
+}
+
 static int
 wrong_main (SatinRun *run, int argc, char **argv)
 {
   int64_t sum;
+  gboolean done;
 
-  if (argc != 3)
+  if (argc != 3 && argc != 4)
     return 2;
-  if (!satin_root (run, squares, &sum, atoi (argv[1]), atoi (argv[2]), 0))
+  done = argc == 4 ? satin_root (run, chain, &sum, atoi (argv[1]), atoi (argv[2]))
+                   : satin_root (run, squares, &sum, atoi (argv[1]), atoi (argv[2]), 0);
+  if (!done)
     return 1;
   printf ("%lld\n", (long long)sum);
   return 0;
 }
 
-SATIN_APP ("wrong", "DEPTH MS", wrong_main)
+SATIN_APP ("wrong", "DEPTH MS [chain]", wrong_main)

@@ -24,6 +24,7 @@ typedef struct
   guint64
       scan_us; /* scans are served, and halts carried out, up to so long after being asked for */
   gboolean has_best;
+  gboolean twice; /* tells finished jobs, which may be computed twice */
   gboolean terse; /* does not say that no seat is idle any more */
   guint shy;      /* percent: how often engine_lend finds only private jobs */
   guint64 seed;

@@ -77,6 +77,7 @@ new_model (Sim *sim, Process *process)
           .slowness = plan->slow_node && process->number % 3 == 1 ? SIM_SLOW_FACTOR : 1,
           .terse = plan->terse,
           .has_best = plan->n_bests > 0,
+          .twice = plan->verify > 0,
           .shy = plan->shy,
           .drowsy_us = plan->drowsy_us,
           .scan_us = plan->scan_us,

@@ -41,6 +41,17 @@ add_kept_row (Model *model, Frame *frame, GPtrArray *rows, guint64 *risk_us)
   g_ptr_array_add (rows, row);
 }
 
+/* (transfer full) (nullable): what the arguments speak of. */
+static GPtrArray *
+arg_list (const Slot *slot)
+{
+  GPtrArray *list = slot->arg == NULL ? NULL : shared_list_new ();
+
+  if (list != NULL)
+    g_ptr_array_add (list, shared_ref (slot->arg));
+  return list;
+}
+
 static void
 add_rows (Model *model, Frame *frame, GPtrArray *rows, guint64 *risk_us)
 {
@@ -62,6 +73,11 @@ add_rows (Model *model, Frame *frame, GPtrArray *rows, guint64 *risk_us)
       Row *row = row_new (job->path, 0, &job->digest, job->weight, slot->work_us, job->value);
       row->shares = model_gifts (slot, 1);
       g_ptr_array_add (rows, row);
+      if (model->config.twice)
+        model_say (model, (ModelEvent){ .kind = NODE_EVENT_FINISHED,
+                                        .job = slot->job,
+                                        .bytes = g_bytes_ref (job->value),
+                                        .shares = arg_list (slot) });
     }
 }
 

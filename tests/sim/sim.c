@@ -126,13 +126,16 @@ event_of_model (const Sim *sim, const ModelEvent *said)
   return event;
 }
 
-/* (transfer full) (nullable): the job whose adoption is told, where results are computed twice. */
+/* (transfer full) (nullable): the job that is told of, where results are computed twice. */
 static Loan *
 whole_job (const Sim *sim, const ModelEvent *said)
 {
   const TreeJob *job = &sim->plan->tree->jobs[said->job];
 
-  if (said->kind != NODE_EVENT_ADOPT || said->kept || sim->plan->verify <= 0)
+  gboolean is_whole
+      = said->kind == NODE_EVENT_FINISHED || (said->kind == NODE_EVENT_ADOPT && !said->kept);
+
+  if (!is_whole || sim->plan->verify <= 0)
     return NULL;
   return loan_new (0, job->path, 0, &job->digest, job->weight, job->args);
 }

@@ -10,13 +10,13 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const event_names[]
-    = { "JOIN",    "LINK_UP",  "LINK_DOWN",    "DIAL_FAILED", "MESSAGE",  "TIMER",
-        "IDLE",    "LENT",     "DONE",         "UNRUN",       "ADOPT",    "WANT",
-        "ABORTED", "COVERED",  "UNMATCHED",    "ROWS",        "SHARED",   "SERVED",
-        "WORK",    "HALTED",   "CRASH_REPORT", "IMPROVED",    "CONSTANT", "ROOT",
-        "FINISH",  "RESTORED", "OPENED",       "PUBLISHED",   "BID",      "SUSPEND",
-        "CANCEL",  "LEAVE",    "SAVE",         "CHECKPOINT" };
+static const char *const event_names[] = {
+  "JOIN",         "LINK_UP",  "LINK_DOWN", "DIAL_FAILED", "MESSAGE", "TIMER",    "IDLE",
+  "LENT",         "DONE",     "UNRUN",     "ADOPT",       "WANT",    "ABORTED",  "COVERED",
+  "UNMATCHED",    "ROWS",     "FINISHED",  "SHARED",      "SERVED",  "WORK",     "HALTED",
+  "CRASH_REPORT", "IMPROVED", "CONSTANT",  "ROOT",        "FINISH",  "RESTORED", "OPENED",
+  "PUBLISHED",    "BID",      "SUSPEND",   "CANCEL",      "LEAVE",   "SAVE",     "CHECKPOINT"
+};
 G_STATIC_ASSERT (G_N_ELEMENTS (event_names) == NODE_EVENT_CHECKPOINT + 1);
 
 static const char *const effect_names[]

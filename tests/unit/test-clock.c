@@ -268,10 +268,25 @@ test_given (void)
   rig_free (rig);
 }
 
+/* What is computed a second time for a row is what no row before it stood for. */
+static void
+test_new_share (void)
+{
+  const Bill fresh = { .work_us = 100 }, none = { 0 };
+  const Bill some = { .work_us = 100, .told_us = 40, .span = { .saved_us = 20 } };
+  const Bill old = { .work_us = 100, .told_us = 120 };
+
+  g_assert_cmpfloat (clock_new_share (&fresh), ==, 1);
+  g_assert_cmpfloat (clock_new_share (&none), ==, 1);
+  g_assert_cmpfloat_with_epsilon (clock_new_share (&some), 0.4, 1e-9);
+  g_assert_cmpfloat (clock_new_share (&old), ==, 0);
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/clock/new-share", test_new_share);
   g_test_add_func ("/clock/rows-and-risk-make-up-all-work", test_one_worker);
   g_test_add_func ("/clock/rows-and-risk-make-up-all-work-with-thieves", test_thieves);
   g_test_add_func ("/clock/rows-and-risk-make-up-all-work-of-kept-phases", test_kept);

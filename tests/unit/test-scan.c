@@ -290,6 +290,43 @@ test_phase (void)
   rig_free (rig);
 }
 
+/* The finished children are told, too, each once, with what is needed to compute them again. */
+static void
+test_what_may_be_computed_twice (void)
+{
+  static const SatinJob *const jobs[] = { &phased_job, &leaf_job, NULL };
+  satin_args_phased args = { 0 };
+  Rig *rig = rig_new_for (jobs, 1, 0, 1);
+  EngineEvent event = { .kind = ENGINE_ROWS };
+  guint n = 0;
+
+  rig->engine->config.twice = 1;
+  set (&begun, FALSE);
+  set (&open, FALSE);
+  rig_start (rig, 0, &args);
+  while (!is_set (&begun))
+    sched_yield ();
+  engine_scan (rig->engine, FALSE);
+  engine_scan (rig->engine, TRUE);
+  set (&open, TRUE);
+  while (event.kind != ENGINE_DONE)
+    {
+      if (!rig_next (rig, &event, 100000))
+        continue;
+      if (event.kind == ENGINE_FINISHED)
+        {
+          n++;
+          g_assert_true (g_bytes_equal (event.whole->args, event.value)); /* a leaf's, both */
+          g_assert_cmpuint (event.whole->job, ==, 1);
+          Digest digest = engine_digest (rig->engine, 1, event.whole->args);
+          g_assert_true (digest_equal (&digest, &event.whole->digest));
+        }
+      engine_event_clear (&event);
+    }
+  g_assert_cmpuint (n, ==, 2);
+  rig_free (rig);
+}
+
 static void
 test_large (void)
 {
@@ -440,6 +477,7 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/scan/what-may-be-computed-twice", test_what_may_be_computed_twice);
   g_test_add_func ("/scan/what-goes-over-while-others-are-scanned-is-told", test_scan);
   g_test_add_func ("/scan/what-goes-over-while-others-halt-is-told", test_halt);
   g_test_add_func ("/scan/a-phase-that-is-over-is-told", test_phase);

@@ -135,10 +135,11 @@ typedef struct
   guint64 at_us;
 } Eager;
 
-/* When a job began, monotonic time (0: not known), and how long it took; 0: it has not ended. */
+/* When a job began, monotonic time (0: not known), and how long it took; 0: it has not ended.
+ * saved_us: of the work in one that came from elsewhere, what rows stood for when it came. */
 typedef struct
 {
-  guint64 began_us, took_us;
+  guint64 began_us, took_us, saved_us;
 } Span;
 
 /* One line of a stack's bill: a reported child, or a job that is not finished. The lines of a scan
@@ -150,6 +151,7 @@ typedef struct
   SatinSlot_ *slot;
   Row *row;        /* (nullable) to be filled in */
   guint64 work_us; /* in and below this slot */
+  guint64 told_us; /* of it, in rows of earlier scans that were below this slot, which has ended */
   Span span;       /* exact for what came from elsewhere, else to the time between two scans */
   double share;    /* how it shares in what was done here since the last scan: its weight */
   gboolean known;  /* a line for it stood in the last bill */

@@ -193,15 +193,15 @@ clock_given_us (guint32 state)
 /* For the next scan. Without scans nobody asks. Slots that are used again get a new entry, so there
  * are no more of them than slots. */
 static void
-note_span (Stack *stack, SatinSlot_ *slot, guint64 began_us)
+note_span (Stack *stack, SatinSlot_ *slot, const Work *work)
 {
   Span *span;
 
-  if (began_us == 0
+  if (work->began_us == 0
       || __atomic_load_n (&stack->engine->orders.scans, __ATOMIC_RELAXED) == 0) /* a hint */
     return;
   span = g_new (Span, 1);
-  *span = (Span){ began_us, clock_us () - began_us };
+  *span = (Span){ work->began_us, clock_us () - work->began_us, work->work_us - work->risk_us };
   pthread_mutex_lock (&stack->taken.lock);
   g_hash_table_replace (stack->taken.spans, slot, span);
   pthread_mutex_unlock (&stack->taken.lock);
@@ -212,7 +212,7 @@ static Span
 take_span (Stack *stack, SatinSlot_ *slot)
 {
   const Span *found;
-  Span span = { 0, 0 };
+  Span span = { 0, 0, 0 };
 
   pthread_mutex_lock (&stack->taken.lock);
   found = g_hash_table_lookup (stack->taken.spans, slot);
@@ -232,7 +232,7 @@ clock_give (Stack *stack, SatinSlot_ *slot, const Work *work)
   __atomic_fetch_add (&origin->gift_saved_us, work->work_us - work->risk_us,
                       __ATOMIC_RELEASE); /* given */
   change_balance (stack, (gint64)work->risk_us);
-  note_span (stack, slot, work->began_us);
+  note_span (stack, slot, work);
   return SLOT_DONE | pack (work->work_us) << 8;
 }
 
@@ -243,6 +243,14 @@ typedef struct
   guint n;
 } Part;
 
+/* A line whose slot is gone: what it came to, and which part of that a row tells. */
+static void
+add_gone (const Bill *line, guint64 *gone_us, guint64 *rows_us)
+{
+  *gone_us += line->work_us;
+  *rows_us += line->spine ? line->told_us : line->work_us;
+}
+
 /* Carries what the last bill said over to the lines of slots that are still there. What was done
  * for the others went into the unfinished one of then that has ended: there is at most one of which
  * something is left. If there is none, the lowest job that has kept a phase since had them below
@@ -250,7 +258,7 @@ typedef struct
 static guint64
 carry_over (Part old, Part new)
 {
-  guint64 gone_us = 0;
+  guint64 gone_us = 0, rows_us = 0;
   Bill *ended = NULL;
   guint i = 0;
 
@@ -259,7 +267,7 @@ carry_over (Part old, Part new)
       Bill *line = &new.lines[k];
 
       for (; i < old.n && old.lines[i].slot < line->slot; i++)
-        gone_us += old.lines[i].work_us;
+        add_gone (&old.lines[i], &gone_us, &rows_us);
       if (i == old.n || old.lines[i].slot != line->slot)
         continue;
       const Bill *before = &old.lines[i++];
@@ -278,10 +286,11 @@ carry_over (Part old, Part new)
         ended = line;
     }
   for (; i < old.n; i++)
-    gone_us += old.lines[i].work_us;
+    add_gone (&old.lines[i], &gone_us, &rows_us);
   if (ended == NULL)
     return gone_us;
   ended->work_us += gone_us;
+  ended->told_us = rows_us;
   return 0;
 }
 
@@ -355,11 +364,11 @@ static Span
 span_of_new (Stack *stack, const Bill *line, guint64 from_us, guint64 now_us)
 {
   if (line->spine)
-    return (Span){ from_us, 0 };
+    return (Span){ .began_us = from_us };
   if (SLOT_STATE (slot_state (line->slot)) == SLOT_DONE)
     return take_span (stack, line->slot);
   guint64 took_us = MIN (line->work_us, now_us - from_us);
-  return (Span){ now_us - took_us, took_us };
+  return (Span){ .began_us = now_us - took_us, .took_us = took_us };
 }
 
 /* From the last bill, or by this scan. Only the first line of an account is the job that came. */
@@ -462,4 +471,14 @@ clock_bill (Stack *stack, GArray *lines, const GPtrArray *origins)
   stack->own.bill.scanned_us = clock_us ();
   change_balance (stack, -less_us);
   return (guint64)MAX (less_us, 0);
+}
+
+double
+clock_new_share (const Bill *line)
+{
+  guint64 told_us = line->told_us + line->span.saved_us;
+
+  return told_us == 0 ? 1
+                      : (double)(line->work_us - MIN (told_us, line->work_us))
+                            / (double)MAX (line->work_us, 1);
 }

@@ -20,6 +20,15 @@
  * is. */
 #define SCAN_BYTES_MAX ((gsize)64 << 20)
 
+/* A job of which EngineConfig.twice may want to hear, its row, and its line of the bill. */
+typedef struct
+{
+  Loan *loan;        /* owned */
+  GBytes *value;     /* owned */
+  GPtrArray *shares; /* owned (nullable): what its arguments speak of */
+  guint line;
+} Twice;
+
 typedef struct
 {
   Stack *stack;
@@ -31,6 +40,7 @@ typedef struct
   GPtrArray *rows;
   GArray *lines;      /* of Bill, in the order of the slots */
   GPtrArray *origins; /* of SatinSlot_, bottom first */
+  GArray *twice;      /* of Twice */
   double finished;    /* weight of all that is finished here */
   gboolean aborted;   /* nothing leaves an aborted job: what follows is below one */
 } Scan;
@@ -88,6 +98,47 @@ new_row (Scan *scan, SatinSlot_ *slot, guint32 number, double weight)
   return row;
 }
 
+static void
+add_twice (Scan *scan, SatinSlot_ *slot, const Row *row)
+{
+  Twice twice = { .line = scan->lines->len };
+
+  if (scan->stack->engine->config.twice <= 0
+      || !path_is_drawn (row->path, scan->stack->engine->config.twice))
+    return;
+  g_autoptr (GBytes) args = slot_encode_args (slot);
+  twice.loan = loan_new (0, row->path, row->job, &row->digest, row->weight, args);
+  twice.value = g_bytes_ref (row->value);
+  twice.shares = record_list_shared (slot->job->args, slot_payload (slot));
+  g_array_append_val (scan->twice, twice);
+}
+
+/* Of the work that a row stands for, only what no earlier row did is to be computed again for it:
+ * so a job whose parts have rows is drawn as much more seldom, and all jobs together cost the
+ * share. */
+static void
+tell_twice (Scan *scan)
+{
+  Engine *engine = scan->stack->engine;
+
+  for (guint i = 0; i < scan->twice->len; i++)
+    {
+      Twice *twice = &g_array_index (scan->twice, Twice, i);
+      const Bill *line = &g_array_index (scan->lines, Bill, twice->line);
+      double share = engine->config.twice * clock_new_share (line);
+      EngineEvent event = { .kind = ENGINE_FINISHED,
+                            .whole = twice->loan,
+                            .value = twice->value,
+                            .shared = twice->shares };
+
+      if (path_is_drawn (twice->loan->path, share))
+        mailbox_raise (engine, &event);
+      else
+        engine_event_clear (&event);
+    }
+  g_array_unref (scan->twice);
+}
+
 /* A finished child. */
 static void
 add_row (Scan *scan, SatinSlot_ *slot, guint32 number, double weight)
@@ -103,6 +154,8 @@ add_row (Scan *scan, SatinSlot_ *slot, guint32 number, double weight)
   if (!scan->aborted && (scan->whole || !reported) && !is_full (scan))
 #endif
     line.row = new_row (scan, slot, number, weight);
+  if (line.row != NULL && !reported)
+    add_twice (scan, slot, line.row);
   if (!reported && SLOT_STATE (slot_state (slot)) == SLOT_STARTED)
     line.share = weight;
   add_line (scan, line);
@@ -239,6 +292,7 @@ scan_stack (Stack *stack, SatinSlot_ *self, SatinSlot_ *top, ScanKind kind)
   timeline_begin (stack->own.lane, "scan", NULL, 0);
   scan.rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
   scan.lines = g_array_new (FALSE, FALSE, sizeof (Bill));
+  scan.twice = g_array_new (FALSE, FALSE, sizeof (Twice));
   scan.rows_max = budget (stack, kind);
   scan.numbers = g_array_new (FALSE, FALSE, sizeof (guint32));
   scan_spine (&scan, self, top);
@@ -251,6 +305,7 @@ scan_stack (Stack *stack, SatinSlot_ *self, SatinSlot_ *top, ScanKind kind)
   timeline_mark (stack->own.lane, "scanned", "rows", scan.rows->len);
   timeline_end (stack->own.lane);
   mailbox_raise (engine, &event);
+  tell_twice (&scan);
   figure_add (&engine->figures.scan_ns, clock_thread_ns () - began_ns);
   pthread_mutex_lock (&engine->lock);
   last = seat_scan_served (stack);

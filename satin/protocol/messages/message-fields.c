@@ -57,8 +57,11 @@ static gpointer
 keep_loan (const void *item)
 {
   const Loan *loan = item;
+  Loan *kept
+      = loan_new (loan->loan, loan->path, loan->job, &loan->digest, loan->weight, loan->args);
 
-  return loan_new (loan->loan, loan->path, loan->job, &loan->digest, loan->weight, loan->args);
+  kept->again = loan->again;
+  return kept;
 }
 
 static gpointer

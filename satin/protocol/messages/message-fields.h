@@ -136,7 +136,8 @@ void message_read_field (MessageReader *from, Message *m, const MessageField *fi
   I (Loan, U32, job, job) \
   I (Loan, DIGEST, digest, digest) \
   I (Loan, WEIGHT, weight, weight) \
-  I (Loan, ATTACHED, args, arguments)
+  I (Loan, ATTACHED, args, arguments) \
+  I (Loan, FLAG, again, again)
 #define ROW_FIELDS(I) \
   I (Row, PATH, path, path) \
   I (Row, U32, job, job) \

@@ -104,6 +104,8 @@ held_set_lender (Node *node, HeldJob *held, Lender lender, const NodeId *id, gui
   held->told = (WorkTold){ .told_us = MAX (node->now_us, 1), .busy = 1 };
   if (lender == LENDER_NODE)
     g_tree_insert (node->held.by_return, held, held);
+  else
+    verify_second (node, held, FALSE);
   shares_lender_changed (node, held->held);
 }
 
@@ -169,7 +171,7 @@ save_going (Node *node, HeldJob *held)
 {
   g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
 
-  if (held->saved || !node->config.checkpoint)
+  if (held->saved || held->again || !node->config.checkpoint)
     return;
   g_ptr_array_add (rows, held_row (node, held));
   held->saved = TRUE;
@@ -182,7 +184,7 @@ void
 held_return (Node *node, HeldJob *held)
 {
   g_assert (held->finished);
-  LoanEntry *entry = NULL;
+  LoanEntry *entry = held->lender == LENDER_SELF ? loans_find (node, held->loan) : NULL;
 
   if (held->given_up && held->lender != LENDER_NONE)
     work_regained (node, held->job->path, held->work_us);
@@ -198,7 +200,6 @@ held_return (Node *node, HeldJob *held)
     case LENDER_SELF:
       if (stop_halts (node))
         break; /* its slot may have been scanned for the last time: it is saved from here */
-      entry = loans_find (node, held->loan);
       if (entry != NULL)
         loans_put (node, entry,
                    &(Result){ held->value, held->shares, held->work_us, held->risk_us });
@@ -233,13 +234,13 @@ held_give_up (Node *node, HeldJob *held)
 
 /* ---- what comes in ---- */
 
-/* A job that this node holds already, as an orphan or a row: that one serves. */
+/* A job that this node holds already, as an orphan or a row: that one serves the first time. */
 static gboolean
 adopt_for (Node *node, const NodeId *from, const Loan *job)
 {
-  HeldJob *held = orphans_find (node, job->path, &job->digest);
+  HeldJob *held = job->again ? NULL : orphans_find (node, job->path, &job->digest);
 
-  if (orphans_send_row (node, from, job->path, &job->digest, job->loan))
+  if (!job->again && orphans_send_row (node, from, job->path, &job->digest, job->loan))
     return TRUE;
   if (held == NULL)
     return FALSE;
@@ -289,6 +290,7 @@ held_on_jobs (Node *node, const NodeId *from, const Message *m)
         continue;
       HeldJob *held = held_add (node, loan_ref (job));
       held_set_lender (node, held, LENDER_NODE, from, job->loan);
+      verify_second (node, held, job->again);
       held->alone = alone;
       node->held.alone += held->alone;
       held_run (node, held);
@@ -303,7 +305,7 @@ held_on_done (Node *node, const NodeEvent *event)
 {
   HeldJob *held = held_find (node, event->held);
 
-  if (held == NULL || held->finished)
+  if (held == NULL || held->finished || verify_own_defers (node, held, event))
     return;
   held->finished = TRUE;
   note_over (node, held);
@@ -519,7 +521,7 @@ held_rows (Node *node, guint64 *risk_us)
   for (guint i = 0; i < all->len; i++)
     {
       HeldJob *held = all->pdata[i];
-      if (!held->finished || held->saved || !is_worth_a_row (node, held))
+      if (!held->finished || held->saved || held->again || !is_worth_a_row (node, held))
         continue;
       held->saved = TRUE;
       *risk_us += held->risk_us;

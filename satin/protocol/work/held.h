@@ -50,6 +50,8 @@ struct HeldJob
   gboolean announced;
   gboolean alone;    /* nothing else is taken until it has ended */
   gboolean handed;   /* its row waits for an heir, or went there */
+  gboolean again;    /* it is, or is part of, a second computation for another node (verify.h) */
+  gboolean deferred; /* the engine has finished it, and that counts later (verify-own.h) */
   gboolean given_up; /* began under an earlier name of this node, which counts as gone */
   gboolean saved;    /* the present coordinator was sent its row */
   GBytes *value;

@@ -55,7 +55,7 @@ holdback_takes (Node *node, HeldJob *held)
 {
   held->word = HELD_NO_WORD;
   /* The lender's loan of a root is no row: main has it in no slot. */
-  if (loans_is_root (held->loan) || !waits (node, PLAN_WAITS_RESULT, &held->node))
+  if (loans_is_root (held->loan) || held->again || !waits (node, PLAN_WAITS_RESULT, &held->node))
     return FALSE;
   g_autoptr (Row) row = held_row (node, held);
   held->mark = buddy_send_row (node, row);

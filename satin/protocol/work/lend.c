@@ -44,7 +44,7 @@ lend_on_request (Node *node, const NodeId *from, const Message *m)
   if (m->count == 0 || stop_halts (node) || !constants_started (node) || thief->leaving
       || !carry_has_room (thief))
     (void)member_send (node, from, &(Message){ .kind = MESSAGE_NONE, .number = m->number });
-  else
+  else if (!verify_own_lends (node, from, m->number))
     take_for (node, lending, 1);
 }
 
@@ -64,6 +64,12 @@ tell (Node *node)
       lend->tell_pause_us = MIN (lend->tell_pause_us * 2, LEND_TELL_MAX_US);
       return;
     }
+}
+
+void
+lend_tell (Node *node)
+{
+  tell (node);
 }
 
 /* Those who ask just now are among the thieves. */
@@ -151,6 +157,7 @@ take_out (Node *node, Lending *lending, GPtrArray *loans)
           g_ptr_array_remove_index (loans, i);
           continue;
         }
+      loan->again = verify_is_second (node, loan->path);
       loans_add (node, (LoanEntry){ .loan = loan->loan,
                                     .path = loan->path,
                                     .digest = loan->digest,

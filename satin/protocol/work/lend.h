@@ -40,6 +40,8 @@ void lend_on_lent (Node *node, const NodeEvent *event);
 void lend_expect (Node *node);
 /* The engine has something to lend. */
 void lend_on_shared (Node *node);
+/* Says MORE to the thief that has waited longest, if any does. */
+void lend_tell (Node *node);
 void lend_departed (Node *node, const NodeId *id);
 guint64 lend_due (Node *node);
 void lend_tick (Node *node);

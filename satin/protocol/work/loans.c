@@ -80,6 +80,7 @@ loans_put (Node *node, LoanEntry *entry, const Result *result)
   guint64 loan = entry->loan;
 
   yield_on_result (node, entry, result);
+  verify_own_came (node, entry->path);
   remove_entry (node, entry);
   if (loans_is_root (loan))
     {
@@ -186,6 +187,11 @@ loans_accept (Node *node, LoanEntry *entry, const Arrival *arrival)
 void
 loans_on_result (Node *node, const NodeId *from, const Message *m)
 {
+  if (loans_is_check (m->number))
+    {
+      verify_own_on_result (node, from, m);
+      return;
+    }
   LoanEntry *entry = awaited_from (node, from, m->number);
   gboolean wanted = entry != NULL && g_str_equal (entry->path, m->path)
                     && digest_equal (&entry->digest, &m->digest);
@@ -218,6 +224,8 @@ loans_on_returned (Node *node, const NodeId *from, const Message *m)
 {
   LoanEntry *entry = awaited_from (node, from, m->number);
 
+  if (loans_is_check (m->number))
+    verify_own_on_returned (node, from, m->number);
   if (entry == NULL)
     return;
   if (entry->kind == LOAN_ADOPTED)

@@ -26,12 +26,14 @@ void
 verify_init (Node *node)
 {
   node->verify.repeats = g_ptr_array_new_with_free_func (repeat_free);
+  node->verify.seconds = g_ptr_array_new ();
 }
 
 void
 verify_done (Node *node)
 {
   g_ptr_array_unref (node->verify.repeats);
+  g_ptr_array_unref (node->verify.seconds);
 }
 
 /* (transfer full): number `i` of them. */
@@ -59,11 +61,24 @@ entry_of (Node *node, const Repeat *repeat)
   return loans_find (node, repeat->arrival.loan);
 }
 
-/* Does the job belong to one that is repeated here? */
-static gboolean
-is_part (Node *node, const char *path)
+void
+verify_second (Node *node, HeldJob *held, gboolean is_second)
 {
-  const GPtrArray *repeats = node->verify.repeats;
+  if (held->again && !is_second)
+    g_ptr_array_remove_fast (node->verify.seconds, held);
+  else if (!held->again && is_second)
+    g_ptr_array_add (node->verify.seconds, held);
+  held->again = is_second;
+}
+
+gboolean
+verify_is_second (Node *node, const char *path)
+{
+  const GPtrArray *repeats = node->verify.repeats, *seconds = node->verify.seconds;
+
+  for (guint i = 0; i < seconds->len; i++)
+    if (path_is_below (node->config.stems, path, ((const HeldJob *)seconds->pdata[i])->job->path))
+      return TRUE;
 
   for (guint i = 0; i < repeats->len; i++)
     if (path_is_below (node->config.stems, path, entry_of (node, repeats->pdata[i])->path))
@@ -75,7 +90,7 @@ gboolean
 verify_chooses (Node *node, const char *path)
 {
   return node->config.verify > 0 && path_is_drawn (path, node->config.verify)
-         && !is_part (node, path);
+         && !verify_is_second (node, path);
 }
 
 static void

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A share of the results that other nodes return, of jobs lent to them or adopted from them, and of
  * the rows that this node offers to itself, is computed a second time here, before it is put to
- * use: a *repeat*. If both are the same the result is as if it had just come; until then its
- * holder keeps it, so whatever happens meanwhile, happens to a result that is still on its way. If
- * they differ, a machine computes wrong or the job's result depends on more than its arguments
- * (law 1), and the driver ends the run. Which ones are chosen depends on their paths only. Parts of
- * a repeat that other nodes take are not repeated by this node. Driver's thread. */
+ * use: a *repeat*. If both are the same the result is as if it had just come; until then its holder
+ * keeps it, so whatever happens meanwhile, happens to a result that is still on its way. If they
+ * differ, a machine computes wrong or the job's result depends on more than its arguments (law 1),
+ * and the driver ends the run. Which ones are chosen depends on their paths only. Parts of a repeat
+ * are not computed twice again, wherever they run: Loan.again goes with them. What this node
+ * computed itself: verify-own.h. Driver's thread. */
 #pragma once
 
 #include "held.h"
@@ -14,10 +15,15 @@
 typedef struct
 {
   GPtrArray *repeats; /* of Repeat */
+  GPtrArray *seconds; /* of HeldJob: those with `again` */
 } Verify;
 
 void verify_init (Node *node);
 void verify_done (Node *node);
+/* This held job is a second computation for another node, or part of one; or no more. */
+void verify_second (Node *node, HeldJob *held, gboolean is_second);
+/* Does the job belong to one that is repeated here, or is computed a second time for others? */
+gboolean verify_is_second (Node *node, const char *path);
 /* Is the result of the job there to be computed twice? Then its loan keeps a copy of the job. */
 gboolean verify_chooses (Node *node, const char *path);
 /* A result came. TRUE: it is repeated, and comes to loans_accept later. */

@@ -45,7 +45,7 @@ add_finished (gpointer key G_GNUC_UNUSED, gpointer value, gpointer data)
 {
   const HeldJob *held = value;
 
-  if (held->finished)
+  if (held->finished || held->deferred)
     *(guint64 *)data += held->risk_us;
   return FALSE;
 }
@@ -246,7 +246,7 @@ forget_item (gpointer key G_GNUC_UNUSED, gpointer value, gpointer data G_GNUC_UN
 {
   HeldJob *held = value;
 
-  if (!held->finished)
+  if (!held->finished && !held->deferred)
     held->risk_us = held->busy = 0;
   return FALSE;
 }
