@@ -35,9 +35,8 @@ finished_here (World *world, guint who, const char *path, GPtrArray *shares)
   g_autoptr (GBytes) args = g_bytes_new ("1", 1), value = g_bytes_new ("42", 2);
   g_autoptr (Loan) job = loan_new (0, path, 1, &digest, 0.1, args);
 
-  tell (
-      world, who,
-      &(NodeEvent){ .kind = NODE_EVENT_FINISHED, .job = job, .bytes = value, .shares = shares });
+  tell (world, who,
+        &(NodeEvent){ .kind = NODE_EVENT_FINISHED, .job = job, .bytes = value, .shares = shares });
 }
 
 static void
@@ -201,11 +200,10 @@ test_what_is_not_checked (void)
   g_assert_true (said (world, 0, "PUT 1"));
   finished_here (world, 0, "/5", NULL);
   g_assert_cmpuint (checks_of (world, 0), ==, 0);
-  g_ptr_array_add (shares,
-                   shared_enter (world->peer[0].node->config.shared != NULL
-                                     ? world->peer[0].node->config.shared
-                                     : shared_store_here (),
-                                 &digest, 5));
+  g_ptr_array_add (shares, shared_enter (world->peer[0].node->config.shared != NULL
+                                             ? world->peer[0].node->config.shared
+                                             : shared_store_here (),
+                                         &digest, 5));
   finished_here (world, 0, "/6", shares);
   g_assert_cmpuint (checks_of (world, 0), ==, 0);
   finished_here (world, 0, PATH, NULL);

@@ -92,6 +92,21 @@ test_two_results_differ (void)
   g_free (values);
 }
 
+/* Of most of the work the holder has told rows, which it has drawn itself. */
+static void
+test_parts_were_drawn_before (void)
+{
+  g_autoptr (World) world = world_of (2);
+  g_autoptr (GBytes) bytes = g_bytes_new ("42", 2);
+  guint64 held = held_of (world, 1, PATH);
+
+  g_hash_table_remove (world->peer[1].running, &held);
+  tell (world, 1,
+        &(NodeEvent){ .kind = NODE_EVENT_DONE, .held = held, .bytes = bytes, .work_us = 1000 });
+  g_assert_cmpuint (repeats_of (world, 0), ==, 0);
+  g_assert_true (said (world, 0, "PUT 1"));
+}
+
 /* It is as if it died with the result. */
 static void
 test_the_holder_dies (void)
@@ -254,6 +269,7 @@ main (int argc, char **argv)
   g_test_add_func ("/verify/a-result-counts-when-it-is-there-twice",
                    test_a_result_counts_when_it_is_there_twice);
   g_test_add_func ("/verify/two-results-differ", test_two_results_differ);
+  g_test_add_func ("/verify/parts-were-drawn-before", test_parts_were_drawn_before);
   g_test_add_func ("/verify/the-holder-dies", test_the_holder_dies);
   g_test_add_func ("/verify/the-holder-leaves", test_the_holder_leaves);
   g_test_add_func ("/verify/a-round-begins", test_a_round_begins);

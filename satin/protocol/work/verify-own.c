@@ -310,15 +310,15 @@ verify_own_defers (Node *node, HeldJob *held, const NodeEvent *event)
       || !has_check_below (node, held->job->path))
     return FALSE;
   Deferred *deferred = g_new (Deferred, 1);
-  *deferred = (Deferred){ .held = event->held,
-                          .work_us = event->work_us,
-                          .risk_us = event->risk_us,
-                          .began_ms = event->began_ms,
-                          .took_ms = event->took_ms,
-                          .since_us = node->now_us,
-                          .bytes = g_bytes_ref (event->bytes),
-                          .shares
-                          = event->shares == NULL ? NULL : g_ptr_array_ref (event->shares) };
+  *deferred
+      = (Deferred){ .held = event->held,
+                    .work_us = event->work_us,
+                    .risk_us = event->risk_us,
+                    .began_ms = event->began_ms,
+                    .took_ms = event->took_ms,
+                    .since_us = node->now_us,
+                    .bytes = g_bytes_ref (event->bytes),
+                    .shares = event->shares == NULL ? NULL : g_ptr_array_ref (event->shares) };
   g_ptr_array_add (node->verify_own.deferred, deferred);
   held->deferred = TRUE;
   held->risk_us = event->risk_us;

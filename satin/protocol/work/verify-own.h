@@ -26,12 +26,13 @@ typedef struct
   GPtrArray *checks;   /* of Check, by number */
   GPtrArray *deferred; /* of Deferred */
   guint64 numbers;
-  gsize bytes;                   /* of their values and arguments */
-  GHashTable *came, *came_early; /* paths of results from elsewhere, which verify.c looks after: since
-                                    the last scan was served, and since the one before */
-  gboolean differs;              /* two results do: nothing is given out any more */
-  guint64 moved_us;              /* when a thief last took one, or returned a result */
-  guint64 tell_us;               /* a thief that was refused is told then that there is a check */
+  gsize bytes; /* of their values and arguments */
+  /* Paths of results from elsewhere, which verify.c looks after: since the last scan was served,
+   * and since the one before. */
+  GHashTable *came, *came_early;
+  gboolean differs; /* two results do: nothing is given out any more */
+  guint64 moved_us; /* when a thief last took one, or returned a result */
+  guint64 tell_us;  /* a thief that was refused is told then that there is a check */
 } VerifyOwn;
 
 void verify_own_init (Node *node);

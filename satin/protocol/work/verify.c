@@ -104,6 +104,19 @@ begin (Node *node, Repeat *repeat)
   held_run (node, held);
 }
 
+/* Rows that the holder reported of parts of the job are drawn there (verify-own.h): the more of the
+ * work they stand for, the more seldom the whole is repeated. Of a row nobody has drawn a part. */
+static gboolean
+is_drawn (Node *node, const LoanEntry *entry, const Arrival *arrival)
+{
+  const Result *result = &arrival->result;
+  double share = 1;
+
+  if (node_id_is_none (&arrival->author) && result->work_us > 0)
+    share = (double)result->risk_us / (double)result->work_us;
+  return path_is_drawn (entry->path, node->config.verify * share);
+}
+
 gboolean
 verify_takes (Node *node, LoanEntry *entry, const Arrival *arrival)
 {
@@ -111,7 +124,7 @@ verify_takes (Node *node, LoanEntry *entry, const Arrival *arrival)
     return TRUE; /* said again */
   if (entry->job == NULL || node->round.heard || node->leave.begun
       || (loans_is_with (entry, &arrival->from) && roster_find (node, &arrival->from)->leaving)
-      || !verify_chooses (node, entry->path))
+      || !verify_chooses (node, entry->path) || !is_drawn (node, entry, arrival))
     return FALSE;
   Repeat *repeat = g_new0 (Repeat, 1);
   repeat->arrival = *arrival;

@@ -4,9 +4,10 @@
  * use: a *repeat*. If both are the same the result is as if it had just come; until then its holder
  * keeps it, so whatever happens meanwhile, happens to a result that is still on its way. If they
  * differ, a machine computes wrong or the job's result depends on more than its arguments (law 1),
- * and the driver ends the run. Which ones are chosen depends on their paths only. Parts of a repeat
- * are not computed twice again, wherever they run: Loan.again goes with them. What this node
- * computed itself: verify-own.h. Driver's thread. */
+ * and the driver ends the run. Which ones are chosen depends on their paths, and on how much of
+ * their work the holder has told in rows. Parts of a repeat are not computed twice again, wherever
+ * they run: Loan.again goes with them. What this node computed itself: verify-own.h. Driver's
+ * thread. */
 #pragma once
 
 #include "held.h"
