@@ -2,7 +2,7 @@
 /* A work file that begins as a large base of which only the front was proved. Its rows are proved
  * while another thread looks at its pages, by SQLite's quick_check; a file that is not only ours is
  * copied by that thread first, and the copy looked at. Nothing counts before all was found in
- * order. Must not know rows or threads of others. Tests: test-ahead. */
+ * order. Must not know rows or threads of others. Tests: test-ahead, test-harm. */
 #include "coordinator/ledger-private.h"
 
 #include "storage/places/place.h"
@@ -76,8 +76,6 @@ ledger_begin_ahead (Ledger *ledger, const char *work_path, const char *identity,
       = { .path = is_stage ? ledger->target : work_path, .from = is_stage ? -1 : ledger->stamp.fd };
   Takeover takeover = { 0 };
   ResultsTotals totals;
-  if (pair->base->is_earlier) /* its rows come into a file of today's format one by one */
-    return FALSE;
   ledger_tell (ledger, &takeover);
   GThread *thread = g_thread_new ("check", check_pages, &check);
   ledger->ahead = pair->base;

@@ -9,6 +9,7 @@
 #include "host/crash.h"
 #include "storage/cell.h"
 #include "storage/publish.h"
+#include "storage/spare.h"
 #include "storage/tables.h"
 
 #include <string.h>
@@ -95,6 +96,14 @@ is_own (const Sql *base)
   return base->origin == SQL_ORIGIN_UNASKED || base->origin == SQL_ORIGIN_OWN;
 }
 
+/* FALSE: its rows have to come into the work file one by one. */
+static gboolean
+may_be_copied (const Ledger *ledger, const Sql *base)
+{
+  return is_own (base) && !base->is_salvage && !base->is_earlier
+         && spare_are_all (ledger->stamp.fd);
+}
+
 /* A sound file is copied as it is and then proved row by row, which takes a third of the time.
  * FALSE without an error: it must be taken over row by row. */
 static gboolean
@@ -104,7 +113,7 @@ copy_whole (Ledger *ledger, const char *work_path, const char *identity, const P
   gboolean is_whole = FALSE;
   Takeover takeover = { 0 };
   ledger_tell (ledger, &takeover);
-  return !pair->base->is_salvage && !pair->base->is_earlier && is_own (pair->base)
+  return may_be_copied (ledger, pair->base)
          && begin_copy (ledger, work_path, identity, pair->base, error)
          && takeover_whole (ledger->results, ledger->sql, &is_whole, &takeover, error) && is_whole;
 }
@@ -174,7 +183,7 @@ begin_file_ahead (Ledger *ledger, const char *work_path, Pair *pair, const Ident
   Identity found = { 0 };
   digest_to_hex (&identity->identity, hex);
   if (pair->base != NULL && pair->base->is_front
-      && !(is_own (pair->base) && ledger_begin_ahead (ledger, work_path, hex, pair)))
+      && !(may_be_copied (ledger, pair->base) && ledger_begin_ahead (ledger, work_path, hex, pair)))
     {
       pair_clear (pair);
       gboolean good = ledger_open_target (ledger, pair, FALSE, &found, error);

@@ -375,6 +375,36 @@ spare_is_whole (int fd)
   return has_none (fd) || agrees (fd, TRUE);
 }
 
+/* The list of free pages is as fill() wrote it: the trunk, which names the leaves in their order.
+ */
+static gboolean
+is_list_sound (const Mend *mend)
+{
+  const guint8 *trunk = mend->file + mend->n_pages * mend->page_size;
+  gsize n_leaves = leaves_of (mend->n_pages, mend->page_size);
+  gboolean good = load_big (mend->file + FREE_AT) == mend->n_pages + 1
+                  && load_big (mend->file + FREE_AT + 4) == n_leaves + 1 && load_big (trunk) == 0
+                  && load_big (trunk + 4) == n_leaves;
+  for (gsize i = 0; good && i < n_leaves; i++)
+    good = load_big (trunk + 8 + 4 * i) == mend->n_pages + 2 + i;
+  return good;
+}
+
+gboolean
+spare_are_all (int fd)
+{
+  Mend mend;
+  guint8 header[HEADER_BYTES];
+  if (whole_read_at (fd, header, sizeof header, 0) != (gssize)sizeof header)
+    return FALSE;
+  if (load_big (header + FREE_AT) == 0 && load_big (header + FREE_AT + 4) == 0)
+    return TRUE;
+  g_autofree guint8 *file = begin_mend (fd, TRUE, &mend);
+  gboolean good = file != NULL && mend.shift == 0 && is_list_sound (&mend);
+  g_free (mend.sums);
+  return good;
+}
+
 int
 spare_mend (int fd)
 {

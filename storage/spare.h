@@ -19,5 +19,9 @@ int spare_mend (int fd);
 /* After spare_add, before anybody marks the file: they stand there as they were written, and so do
  * all other pages. A file that got none is whole. */
 gboolean spare_is_whole (int fd);
+/* TRUE: no page of the file is free but its spare pages. PRAGMA quick_check of SQLite 3.40, for
+ * one, does not look at the list of free pages of a file with views; a page that the list names
+ * wrongly would be written over. */
+gboolean spare_are_all (int fd);
 /* FALSE: sound spare pages say that another page is not as it was published. */
 gboolean spare_agrees (int fd);

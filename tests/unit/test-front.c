@@ -250,23 +250,65 @@ test_shorter (Fixture *f, gconstpointer unused)
   g_assert_cmpuint (count (whole), >, N_LARGE / 2);
 }
 
-/* A small table that is damaged is no front: all of the file is looked at. */
+static void
+put_small_tables (Fixture *f)
+{
+  g_autoptr (GBytes) value = g_bytes_new_static ("\x07\0\0\0\0\0\0\0", 8);
+  TablesValue best = { "shortest", "x", NULL, value }, constant = best;
+  TablesNode node = { .id = "1.2.00000002", .name = "a", .site = "s", .address = "", .joined = 5 };
+  constant.digest = "00112233445566778899aabbccddeeff";
+  g_assert_true (results_begin (f->results, NULL));
+  g_assert_true (tables_put_best (f->sql, &best, NULL));
+  g_assert_true (tables_put_constant (f->sql, &constant, NULL));
+  g_assert_true (tables_put_node (f->sql, &node, NULL));
+  g_assert_true (results_commit (f->results, NULL));
+}
+
+/* Rows of a small table that are gone, changed or too many: that is no front, and all of the file
+ * is looked at. */
 static void
 test_damaged_front (Fixture *f, gconstpointer unused)
 {
+  static const char *const harms[] = {
+    "UPDATE run SET value = 'other' WHERE key = 'id'",
+    "DELETE FROM run WHERE key = 'id'",
+    "INSERT INTO run VALUES ('more', 'x', 5)",
+    "UPDATE node SET host = 'b' WHERE id = '1.2.00000002'",
+    "DELETE FROM node WHERE id = '1.2.00000002'",
+    "INSERT INTO node (id, sum) VALUES ('1.9.00000009', 5)",
+    "UPDATE job SET name = 'b' WHERE name = 'other'",
+    "DELETE FROM job WHERE name = 'other'",
+    "INSERT INTO job VALUES (9, 'c', 'x', 5)",
+    "UPDATE constant SET value = 8 WHERE name = 'shortest'",
+    "DELETE FROM constant WHERE name = 'shortest'",
+    "INSERT INTO constant VALUES ('more', 'x', 'y', 'z', 5)",
+    "UPDATE best SET value = 8",
+    "DELETE FROM best",
+    "INSERT INTO best VALUES ('more', 'x', 'y', 'z', 5)",
+    "CREATE TABLE more (a)",
+  };
+  gsize size;
   (void)unused;
+  put_small_tables (f);
   put_rows (f, N_LARGE, 40);
   publish (f);
-  sqlite3 *db;
-  g_assert_cmpint (sqlite3_open (f->target, &db), ==, SQLITE_OK);
-  g_assert_cmpint (
-      sqlite3_exec (db, "UPDATE run SET value = 'other' WHERE key = 'id'", NULL, NULL, NULL), ==,
-      SQLITE_OK);
-  sqlite3_close (db);
-  g_autoptr (Sql) sql = guard_open_front (f->target, NULL, FALSE, NULL);
-  g_assert_nonnull (sql);
-  g_assert_false (sql->is_front);
-  g_assert_cmpuint (count (sql), >=, N_LARGE);
+  g_autofree guint8 *bytes = contents_of (f->target, &size);
+  for (guint i = 0; i <= G_N_ELEMENTS (harms); i++)
+    {
+      const char *harm = i > 0 ? harms[i - 1] : "SELECT 1"; /* none */
+      sqlite3 *db;
+      write_file (f->target, bytes, size);
+      g_assert_cmpint (sqlite3_open (f->target, &db), ==, SQLITE_OK);
+      if (sqlite3_exec (db, harm, NULL, NULL, NULL) != SQLITE_OK)
+        g_error ("%s: %s", harm, sqlite3_errmsg (db));
+      sqlite3_close (db);
+      g_autoptr (Sql) sql = guard_open_front (f->target, NULL, FALSE, NULL);
+      g_test_message ("%s", harm);
+      g_assert_nonnull (sql);
+      g_assert_cmpint (sql->is_front, ==, i == 0);
+      if (i < 2)
+        g_assert_cmpuint (count (sql), >=, N_LARGE);
+    }
 }
 
 int

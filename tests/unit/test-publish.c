@@ -5,12 +5,17 @@
 
 #include "host/process.h"
 
+#include "storage/places/place.h"
+
+#include <errno.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static guint n_pauses, n_synced;
+static guint n_pauses, n_synced, n_folders_synced;
+static gsize synced_bytes;
+static gboolean sync_fails;
 
 /* What is synced is complete, and does not have its name yet. */
 int
@@ -22,7 +27,14 @@ fsync (int fd)
     {
       g_assert_cmpuint (status.st_mode & 0777, ==, 0600);
       n_synced++;
+      synced_bytes = (gsize)status.st_size;
+      if (sync_fails)
+        {
+          errno = EIO;
+          return -1;
+        }
     }
+  n_folders_synced += S_ISDIR (status.st_mode);
   return (int)syscall (SYS_fsync, fd);
 }
 
@@ -148,6 +160,18 @@ test_only_what_nobody_writes_is_swept (Fixture *f, gconstpointer unused)
     }
 }
 
+/* Besides the work file and the checkpoint. */
+static guint
+count_others (Fixture *f)
+{
+  g_autoptr (GDir) dir = g_dir_open (f->folder, 0, NULL);
+  const char *name;
+  guint n = 0;
+  while ((name = g_dir_read_name (dir)) != NULL)
+    n += !g_str_has_prefix (name, "work") && strcmp (name, "run.ckpt") != 0;
+  return n;
+}
+
 /* Whatever the run is called: one name of a file comes of it, which a sweep knows. */
 static void
 test_any_name_of_a_run_will_do (Fixture *f, gconstpointer unused)
@@ -159,6 +183,94 @@ test_any_name_of_a_run_will_do (Fixture *f, gconstpointer unused)
       g_autoptr (GError) error = NULL;
       g_assert_true (publish_try (f->target, runs[i], &error));
       g_assert_no_error (error);
+      g_assert_cmpuint (count_others (f), ==, 0);
+    }
+}
+
+#define N_STALE 100u
+
+/* A process that had our number, at the same time of another boot, may have left anything where we
+ * write. It is in no one's way, and nothing of ours is left beside it. */
+static void
+test_what_stood_there_is_written_over (Fixture *f, gconstpointer unused)
+{
+  g_autofree char *mark = process_mark (getpid ());
+  guint64 us;
+  (void)unused;
+  for (guint i = 0; i < 2 * N_STALE; i++)
+    {
+      g_autofree char *name = g_strdup_printf (".run.ckpt.run-1.%s-%u.tmp%s", mark, i / 2,
+                                               i % 2 != 0 ? "-journal" : "");
+      put_temporary (f, name, 0);
+    }
+  publish (f);
+  g_assert_cmpuint (count_others (f), ==, 2 * N_STALE - 2);
+  g_assert_true (publish_try (f->target, "run-1", NULL));
+  g_assert_cmpuint (count_others (f), ==, 2 * N_STALE - 4);
+  g_assert_true (publish_trial (f->target, "run-1", 1000, &us, NULL));
+  g_assert_cmpuint (count_others (f), ==,
+                    2 * N_STALE - 7); /* the name that it got has no journal */
+}
+
+/* A trial does what a publication of so many bytes does. Nothing of it is left, nor of one that
+ * fails, and the checkpoint is as it was. */
+static void
+test_a_trial_leaves_nothing (Fixture *f, gconstpointer unused)
+{
+  static const guint64 sizes[] = { 0, 1, 65535, 65536, 65537, 300000 };
+  g_autofree char *before = NULL, *after = NULL;
+  gsize size, size_after;
+  guint64 us;
+  (void)unused;
+  publish (f);
+  g_assert_true (g_file_get_contents (f->target, &before, &size, NULL));
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (sizes); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      sync_fails = i % 2 != 0;
+      n_synced = n_folders_synced = 0;
+      g_assert_cmpint (publish_trial (f->target, "run-1", sizes[i / 2], &us, &error), ==,
+                       !sync_fails);
+      g_assert_cmpint (g_error_matches (error, STORAGE_ERROR, STORAGE_ERROR_PLACE), ==, sync_fails);
+      g_assert_cmpuint (synced_bytes, ==, sizes[i / 2]);
+      g_assert_cmpuint (n_synced, ==, 1);
+      g_assert_cmpuint (n_folders_synced, ==, !sync_fails);
+      g_assert_cmpuint (count_others (f), ==, 0);
+    }
+  Published published;
+  g_autoptr (GError) error = NULL;
+  g_assert_true (put (f, "/5", 1, 1));
+  g_assert_false (publish_copy (f->sql, f->target, "run-1", NULL, &published, &error));
+  sync_fails = FALSE;
+  g_assert_error (error, STORAGE_ERROR, STORAGE_ERROR_PLACE);
+  g_assert_cmpuint (count_others (f), ==, 0);
+  g_assert_true (g_file_get_contents (f->target, &after, &size_after, NULL));
+  g_assert_cmpmem (before, size, after, size_after);
+}
+
+/* The mark in the header says whether a delta may follow: from so many bytes on. */
+static void
+test_the_mark_tells_of_a_delta (Fixture *f, gconstpointer unused)
+{
+  Published published;
+  gsize size;
+  (void)unused;
+  publish (f);
+  g_autofree char *bytes = NULL;
+  g_assert_true (g_file_get_contents (f->target, &bytes, &size, NULL));
+  for (gsize from = size - 1; from <= size + 1; from++)
+    {
+      PublishMark mark = { 7, from };
+      guint32 says, expected = place_mark (7, size >= from);
+      g_autofree char *data = NULL;
+      gsize now;
+      g_assert_true (publish_copy (f->sql, f->target, "run-1", &mark, &published, NULL));
+      g_assert_cmpuint (published.bytes, ==, size);
+      close (published.fd);
+      g_assert_true (g_file_get_contents (f->target, &data, &now, NULL));
+      g_assert_cmpuint (now, ==, size);
+      memcpy (&says, data + PLACE_MARK_AT, sizeof says);
+      g_assert_cmphex (says, ==, expected);
     }
 }
 
@@ -172,6 +284,9 @@ main (int argc, char **argv)
       test_a_file_is_private_until_it_is_in_its_place },
     { "/publish/only-what-nobody-writes-is-swept", test_only_what_nobody_writes_is_swept },
     { "/publish/any-name-of-a-run-will-do", test_any_name_of_a_run_will_do },
+    { "/publish/what-stood-there-is-written-over", test_what_stood_there_is_written_over },
+    { "/publish/a-trial-leaves-nothing", test_a_trial_leaves_nothing },
+    { "/publish/the-mark-tells-of-a-delta", test_the_mark_tells_of_a_delta },
   };
   return run_tests (argc, argv, tests, G_N_ELEMENTS (tests));
 }
