@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "link/wire-intake.h"
 #include "link/wire-queue.h"
+#include "link/wire.h"
 
 #include <string.h>
 
@@ -386,6 +387,80 @@ any_part_may_be_written (gconstpointer seed)
   traffic_close (&traffic);
 }
 
+#define FRAME(kind, size) (((guint64)(kind) << WIRE_KIND_SHIFT) | (size))
+
+/* FALSE: refused. */
+static gboolean
+feed (WireIntake *intake, const guint8 *bytes, gsize size)
+{
+  while (size > 0)
+    {
+      GInputVector room[WIRE_INTAKE_VECTORS];
+      GBytes *message = NULL;
+      (void)wire_intake_room (intake, room);
+      gsize n = MIN (size, room[0].size);
+      memcpy (room[0].buffer, bytes, n);
+      wire_intake_add (intake, n);
+      bytes += n;
+      size -= n;
+      do
+        {
+          g_clear_pointer (&message, g_bytes_unref);
+          if (!wire_intake_next (intake, &message))
+            return FALSE;
+        }
+      while (message != NULL);
+    }
+  return TRUE;
+}
+
+static gboolean
+feed_frame (WireIntake *intake, guint64 frame, gsize body)
+{
+  guint64 header = GUINT64_TO_LE (frame);
+  g_autofree guint8 *zeros = g_malloc0 (body + 1);
+  return feed (intake, (const guint8 *)&header, sizeof header) && feed (intake, zeros, body);
+}
+
+/* What no queue writes ends the link, before memory is taken for it. */
+static void
+wrong_frames_are_refused (void)
+{
+  static const struct
+  {
+    guint64 frame;
+    gsize body;
+    gboolean alone, between; /* taken as the first one; after the first piece of PIECE + 10 bytes */
+  } cases[] = {
+    { FRAME (WIRE_WHOLE, 0), 0, FALSE, FALSE },
+    { FRAME (WIRE_WHOLE, 1), 1, TRUE, TRUE },
+    { FRAME (WIRE_WHOLE, WIRE_PIECE), WIRE_PIECE, TRUE, TRUE },
+    { FRAME (WIRE_WHOLE, WIRE_PIECE + 1), 0, FALSE, FALSE },
+    { FRAME (WIRE_BEGIN, 0), 0, FALSE, FALSE },
+    { FRAME (WIRE_BEGIN, WIRE_PIECE), 0, FALSE, FALSE },
+    { FRAME (WIRE_BEGIN, WIRE_PIECE + 1), WIRE_PIECE, TRUE, FALSE },
+    { FRAME (WIRE_BEGIN, WIRE_MESSAGE_MAX + 1), 0, FALSE, FALSE },
+    { FRAME (WIRE_CONTINUE, 0), 0, FALSE, FALSE },
+    { FRAME (WIRE_CONTINUE, 9), 9, FALSE, FALSE },
+    { FRAME (WIRE_CONTINUE, 10), 10, FALSE, TRUE },
+    { FRAME (WIRE_CONTINUE, 11), 0, FALSE, FALSE },
+    { FRAME (WIRE_CONTINUE, WIRE_PIECE), 0, FALSE, FALSE },
+    { FRAME (WIRE_KINDS, 1), 1, FALSE, FALSE },
+  };
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (cases); i++)
+    {
+      WireIntake intake;
+      gboolean is_between = i % 2 != 0;
+      wire_intake_init (&intake);
+      if (is_between)
+        g_assert_true (feed_frame (&intake, FRAME (WIRE_BEGIN, WIRE_PIECE + 10), WIRE_PIECE));
+      g_test_message ("%u", i);
+      g_assert_cmpint (feed_frame (&intake, cases[i / 2].frame, cases[i / 2].body), ==,
+                       is_between ? cases[i / 2].between : cases[i / 2].alone);
+      wire_intake_clear (&intake);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -399,6 +474,7 @@ main (int argc, char **argv)
       g_test_add_data_func (whole, GSIZE_TO_POINTER (steps[i]), messages_come_whole);
       g_test_add_data_func (between, GSIZE_TO_POINTER (steps[i]), a_whole_one_comes_between_pieces);
     }
+  g_test_add_func ("/intake/wrong-frames-are-refused", wrong_frames_are_refused);
   g_test_add_func ("/intake/not-copied", large_ones_are_not_copied);
   g_test_add_func ("/intake/a-burst-leaves-nothing", a_burst_leaves_nothing);
   for (guint seed = 1; seed <= 8; seed++)
