@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the page of `satin view` shows of a live run: what it says, and that it stays bounded. */
-#include "satin/command/view-model.h"
+#include "satin/command/view-model-private.h"
 #include "text/json.h"
 
 #include <string.h>
@@ -327,6 +327,67 @@ test_lanes_are_used_again (void)
     }
 }
 
+/* How many lanes have this id. */
+static guint
+count_lanes (GVariant *whole, const char *id)
+{
+  g_autoptr (GVariant) lanes = list (whole, "lanes");
+  guint n = 0;
+
+  for (guint i = 0; i < g_variant_n_children (lanes); i++)
+    {
+      g_autoptr (GVariant) lane = NULL, its = NULL;
+      g_variant_get_child (lanes, i, "v", &lane);
+      g_variant_get_child (lane, 0, "v", &its);
+      n += strcmp (g_variant_get_string (its, NULL), id) == 0;
+    }
+  return n;
+}
+
+/* A node whose lane was given to another one comes again: it has one lane of its own. */
+static void
+test_who_comes_again_has_a_lane (void)
+{
+  ViewModel *model = view_model_new ("r", "\"program\":\"p\"");
+
+  feed (model, 1, 0, VIEW_MODEL_LANES_MAX, 0.1, 4);
+  feed (model, 2, 10, VIEW_MODEL_LANES_MAX, 0.2, 4);
+  feed (model, 3, 10, VIEW_MODEL_LANES_MAX + 5, 0.3, 4);
+  feed (model, 4, 0, VIEW_MODEL_LANES_MAX, 0.4, 4);
+  g_assert_cmpuint (g_hash_table_size (model->by_id), ==, model->lanes->len); /* none is stale */
+  g_autoptr (GVariant) whole = whole_of (model);
+  for (guint i = 1; i <= 5; i++)
+    {
+      g_autofree char *id = g_strdup_printf ("1.%u", i);
+      g_assert_cmpuint (count_lanes (whole, id), ==, 1);
+    }
+  g_assert_cmpuint (count_lanes (whole, "1.11"), ==, 1);
+  view_model_free (model);
+}
+
+/* That a node leaves is seen once; that the run has ended, too, if anybody watched it. */
+static void
+test_leaving_and_the_end_are_seen (void)
+{
+  for (guint watched = 0; watched < 2; watched++)
+    {
+      ViewModel *model = view_model_new ("r", NULL);
+      g_autofree char *up = status (0, 2, 0.5, 1);
+      g_auto (GStrv) parts = g_strsplit (up, "\"up\"", -1);
+      g_autofree char *leaving = g_strjoinv ("\"leaving\"", parts);
+
+      for (gint64 second = 2; watched && second < 4; second++)
+        g_assert_true (view_model_status (model, second * SECOND, second == 2 ? up : leaving));
+      for (gint64 second = 4; watched && second < 6; second++)
+        g_assert_true (view_model_status (model, second * SECOND, leaving));
+      view_model_end (model, 7 * SECOND, "it is over", 1);
+      g_autoptr (GVariant) whole = whole_of (model);
+      g_assert_cmpuint (count_seen (whole, "leaving"), ==, 2 * watched);
+      g_assert_cmpuint (count_seen (whole, "ended"), ==, watched);
+      view_model_free (model);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -341,5 +402,7 @@ main (int argc, char **argv)
   g_test_add_func ("/view-model/what-was-busy-stays-so", test_what_was_busy_stays_so);
   g_test_add_func ("/view-model/each-going-is-seen-once", test_each_going_is_seen_once);
   g_test_add_func ("/view-model/lanes-are-used-again", test_lanes_are_used_again);
+  g_test_add_func ("/view-model/leaving-and-the-end-are-seen", test_leaving_and_the_end_are_seen);
+  g_test_add_func ("/view-model/who-comes-again-has-a-lane", test_who_comes_again_has_a_lane);
   return g_test_run ();
 }
