@@ -184,7 +184,7 @@ other_words_are_no_greeting (void)
     }
 }
 
-/* Whoever does not prove itself in time is cut; afterwards there is no such time. */
+/* A connection that is not proved in time is cut; afterwards there is no such time. */
 static void
 the_proof_has_a_deadline (void)
 {
@@ -262,7 +262,7 @@ both_up (World *world, const WireCalls *far)
 
 #define BUDGET_BYTES (4 * 1024 * 1024)
 
-/* Whoever sends without end lets others pass after so many bytes. */
+/* A link without end lets others pass after so many bytes. */
 static void
 one_link_does_not_starve_others (void)
 {
@@ -335,7 +335,7 @@ answer_and_ask_again (Wire *link, GBytes *message, void *data)
   wire_flush (world->near);
 }
 
-/* Whoever asks again as soon as it is answered lets others pass, too. */
+/* An end that asks again as soon as it is answered lets others pass, too. */
 static void
 who_asks_for_ever_does_not_starve_others (void)
 {
