@@ -26,6 +26,26 @@ test_many_say_little (void)
     }
 }
 
+/* However many there are: each is heard some times before its silence would be believed. */
+static void
+test_many_are_heard_in_time (void)
+{
+  g_autoptr (World) world = world_new (0, FALSE);
+
+  world->heartbeat_us = 100 * 1000;
+  world->silence_us = 1200 * 1000;
+  for (guint i = 0; i < NODES_MAX; i++)
+    add_peer (world, FALSE);
+  pass (world, 20 * G_USEC_PER_SEC);
+  for (guint i = 0; i < NODES_MAX; i++)
+    {
+      g_assert_cmpuint (members_of (world, i), ==, NODES_MAX);
+      g_assert_cmpuint (stats_of (world, i).silenced, ==, 0);
+      /* Nobody had to be looked for. */
+      g_assert_cmpuint (world->peer[i].pings, >=, 19 * 1000 * 1000 * 3 / world->silence_us);
+    }
+}
+
 /* What was said lately is as good a sign of life as a ping. */
 static void
 test_who_has_just_spoken_does_not_ping (void)
@@ -208,6 +228,81 @@ test_the_last_that_are_gone_are_looked_for (void)
   g_assert_true (alive_is_accused (node, "gone1"));
 }
 
+/* What this node slept through counts against no link. */
+static void
+test_sleep_closes_no_link (void)
+{
+  g_autoptr (World) world = world_new (3, FALSE);
+
+  start (world);
+  pass (world, G_USEC_PER_SEC);
+  guint n_closed = world->n_closed;
+  world->now_us += (guint64)100 * NODE_SILENCE_US;
+  for (guint i = 0; i < world->n; i++)
+    step (world, i, &(NodeEvent){ .kind = NODE_EVENT_TIMER });
+  pump (world);
+  g_assert_cmpuint (world->n_closed, ==, n_closed);
+  g_assert_cmpuint (members_of (world, 0), ==, 3);
+}
+
+/* Each address once, and none that is no address; one that has settled is not looked for. */
+static void
+test_each_that_is_gone_stands_once (void)
+{
+  g_autoptr (World) world = world_new (2, FALSE);
+  Node *node = world->peer[0].node;
+
+  alive_accuse (node, "");
+  g_assert_cmpuint (node->alive.accused->len, ==, 0);
+  for (guint i = 0; i < 3; i++)
+    alive_accuse (node, "gone");
+  alive_accuse (node, "other");
+  g_assert_cmpuint (node->alive.accused->len, ==, 2);
+  alive_met (node, "gone", FALSE);
+  alive_met (node, "nobody", TRUE);
+  g_assert_cmpuint (node->alive.accused->len, ==, 2);
+  alive_met (node, "gone", TRUE);
+  g_assert_false (alive_is_accused (node, "gone"));
+  g_assert_true (alive_is_accused (node, "other"));
+  alive_accuse (node, world->peer[1].node->config.address); /* which is a member */
+  pass (world, ALIVE_MEET_MAX * (guint64)NODE_HEARTBEAT_US);
+  g_assert_false (alive_is_accused (node, world->peer[1].node->config.address));
+}
+
+/* It is dialled soon at first, then ever more seldom, up to a longest pause; one dial at a time. */
+static void
+test_they_are_looked_for_ever_more_seldom (void)
+{
+  g_autoptr (World) world = world_new (1, FALSE);
+  Node *node = world->peer[0].node;
+  const guint64 beat_us = NODE_HEARTBEAT_US, step_us = 20 * 1000;
+  guint64 last_us, gap_us = 0, first_us = 0;
+  guint n = 0, before;
+
+  pass (world, 3600 * (guint64)G_USEC_PER_SEC);
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_TIMER });
+  alive_accuse (node, "gone");
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_TIMER });
+  last_us = world->now_us;
+  before = world->n_dials;
+  for (guint64 end_us = last_us + 40 * ALIVE_MEET_MAX * beat_us; world->now_us < end_us;)
+    {
+      pass (world, step_us);
+      g_assert_cmpuint (world->n_dials, <=, before + 1);
+      if (world->n_dials == before)
+        continue;
+      before = world->n_dials;
+      gap_us = world->now_us - last_us;
+      last_us = world->now_us;
+      first_us = n++ == 0 ? gap_us : first_us;
+      g_assert_cmpuint (gap_us, >=, ALIVE_MEET_MIN * beat_us / 2);
+      g_assert_cmpuint (gap_us, <=, 2 * ALIVE_MEET_MAX * beat_us);
+    }
+  g_assert_cmpuint (n, >, 20);
+  g_assert_cmpuint (first_us, <=, 2 * ALIVE_MEET_MIN * beat_us);
+  g_assert_cmpuint (gap_us, >=, ALIVE_MEET_MAX * beat_us / 2);
+}
+
 /* A member says that another one is gone: the master dials that one, and does not believe it. */
 static void
 test_the_master_looks_for_itself (void)
@@ -231,6 +326,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
 #define TEST(name, function) g_test_add_func ("/alive/" name, function)
   TEST ("many-say-little", test_many_say_little);
+  TEST ("many-are-heard-in-time", test_many_are_heard_in_time);
   TEST ("who-has-just-spoken-does-not-ping", test_who_has_just_spoken_does_not_ping);
   TEST ("a-silent-one-is-looked-for-and-then-left-out",
         test_a_silent_one_is_looked_for_and_then_left_out);
@@ -241,6 +337,9 @@ main (int argc, char **argv)
   TEST ("a-join-does-not-wait-behind-what-nobody-hears",
         test_a_join_does_not_wait_behind_what_nobody_hears);
   TEST ("a-program-by-a-near-name-does-not-join", test_a_program_by_a_near_name_does_not_join);
+  TEST ("sleep-closes-no-link", test_sleep_closes_no_link);
+  TEST ("each-that-is-gone-stands-once", test_each_that_is_gone_stands_once);
+  TEST ("they-are-looked-for-ever-more-seldom", test_they_are_looked_for_ever_more_seldom);
   TEST ("the-master-looks-for-itself", test_the_master_looks_for_itself);
   TEST ("a-sleep-is-not-time-to-greet", test_a_sleep_is_not_time_to_greet);
   TEST ("the-last-that-are-gone-are-looked-for", test_the_last_that_are_gone_are_looked_for);

@@ -81,6 +81,26 @@ test_what_was_asked_for_before_goes_back (void)
   g_assert_cmpuint (stats_of (world, 1).held, ==, 1);
 }
 
+/* The node where it ran alone dies, too: it waits anew for one with nothing to do. */
+static void
+test_it_waits_anew (void)
+{
+  g_autoptr (World) world = world_new (7, FALSE);
+
+  start (world);
+  for (guint thief = 6; thief > 3; thief--)
+    falls_silent (world, 0, thief, "/0");
+  idles (world, 1);
+  pass (world, 10 * G_USEC_PER_SEC);
+  g_assert_true (said (world, 1, "RUN /0"));
+  pass (world, 55 * G_USEC_PER_SEC);
+  die (world, 1);
+  pass (world, 40 * G_USEC_PER_SEC);
+  g_assert_false (said (world, 2, "RUN /0") || said (world, 3, "RUN /0"));
+  pass (world, 40 * G_USEC_PER_SEC);
+  g_assert_true (said (world, 2, "RUN /0") || said (world, 3, "RUN /0"));
+}
+
 static void
 test_it_does_not_wait_for_ever (void)
 {
@@ -283,6 +303,7 @@ main (int argc, char **argv)
 #define TEST(name, function) g_test_add_func ("/alone/" name, function)
   TEST ("it-waits-for-a-node-with-nothing-to-do", test_it_waits_for_a_node_with_nothing_to_do);
   TEST ("what-was-asked-for-before-goes-back", test_what_was_asked_for_before_goes_back);
+  TEST ("it-waits-anew", test_it_waits_anew);
   TEST ("it-does-not-wait-for-ever", test_it_does_not_wait_for_ever);
   TEST ("what-even-a-busy-one-gives-back-is-ready", test_what_even_a_busy_one_gives_back_is_ready);
   TEST ("the-master-does-not-get-it", test_the_master_does_not_get_it);

@@ -222,7 +222,6 @@ lease_set_place (Node *node, const char *place)
   node->lease.place = g_strdup (place);
   core_emit (node, NODE_EFFECT_CHECKPOINT)->text = g_strdup (place);
   member_send_all (node, &(Message){ .kind = MESSAGE_CHECKPOINT, .text = place });
-  saves_begin (node);
   if (roster_is_master (node))
     lease_promoted (node);
 }
@@ -237,7 +236,6 @@ lease_reset (Node *node)
   lease->term = (Term){ 0 };
   lease->number = 0;
   lease->holder = NODE_ID_NONE;
-  lease->opened = FALSE;
 }
 
 void
