@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See spread.h. Tests: sites.sh. */
+/* See spread.h. Tests: sites.sh, test-sites. */
 #include "spread.h"
 #include "command-words.h"
 #include "start.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "folder/relay.h"
 #include "folder/folder.h"
+#include "folder/relay.h"
 #include "launch/sites.h"
+#include "launch/spread.h"
 #include "satin/protocol/messages/message.h"
 
 #include <glib/gstdio.h>
@@ -259,6 +260,51 @@ frames_of_the_relay (void)
     g_assert_cmpint (relay_parse (wrong[i], NULL, NULL), ==, RELAY_WRONG);
 }
 
+/* (transfer full): "SITE HOST NUMBER/HERE xWORKERS" of each node, a far one with a star. */
+static char *
+places_text (const FolderRun *run, const GPtrArray *sites)
+{
+  g_autoptr (GArray) places = spread_places (run, sites, 5);
+  GString *text = g_string_new (NULL);
+  for (guint i = 0; i < places->len; i++)
+    {
+      const Spot *place = &g_array_index (places, Spot, i);
+      g_string_append_printf (text, "%s%s %s %d/%d x%d", i > 0 ? ", " : "",
+                              place->site != NULL ? place->site->name : "-",
+                              place->host != NULL ? place->host : "-", place->number, place->here,
+                              place->workers);
+      if (spot_is_far (place))
+        g_string_append_c (text, '*');
+    }
+  return g_string_free (text, FALSE);
+}
+
+/* Nodes of this host come first; numbers count in a site, and nodes of a host over all sites. */
+static void
+nodes_are_spread (void)
+{
+  FolderRun run = { .nodes = 2 };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GPtrArray) sites = read_text ("[site delft]\n"
+                                           "hosts = fs0 fs1:2 fs0\n"
+                                           "workers = 3\n"
+                                           "[site me]\n"
+                                           "nodes = 2\n"
+                                           "[site vu]\n"
+                                           "launcher = slurm\n"
+                                           "nodes = 2\n"
+                                           "[site two]\n"
+                                           "hosts = fs1\n",
+                                           &error);
+  g_assert_no_error (error);
+  g_autofree char *none = places_text (&run, NULL), *all = places_text (&run, sites);
+  g_assert_cmpstr (none, ==, "- - 1/2 x5, - - 2/2 x5");
+  g_assert_cmpstr (all, ==,
+                   "me - 1/2 x0, me - 2/2 x0,"
+                   " delft fs0 1/2 x3*, delft fs1 2/3 x3*, delft fs1 3/3 x3*, delft fs0 4/2 x3*,"
+                   " vu - 1/1 x0*, vu - 2/1 x0*, two fs1 1/3 x0*");
+}
+
 int
 main (int argc, char **argv)
 {
@@ -271,5 +317,6 @@ main (int argc, char **argv)
   g_test_add_func ("/sites/home-is-the-one-there", home_is_the_one_there);
   g_test_add_func ("/sites/what-is-set-is-left-alone", what_is_set_is_left_alone);
   g_test_add_func ("/sites/frames-of-the-relay", frames_of_the_relay);
+  g_test_add_func ("/sites/nodes-are-spread", nodes_are_spread);
   return g_test_run ();
 }
