@@ -20,7 +20,6 @@ pair_clear (Pair *pair)
 {
   g_clear_pointer (&pair->base, sql_free);
   g_clear_pointer (&pair->delta, sql_free);
-  pair->is_blocked = FALSE;
 }
 
 char *
