@@ -136,6 +136,29 @@ test_rows_of_this_run_prove_themselves (void)
   ledger_free (ledger);
 }
 
+#define LARGE_BYTES (5u * 1024 * 1024) /* of a file that is read ahead (ledger-ahead.c) */
+
+/* Rows that are added to a large file bear a proof, too. */
+static void
+test_rows_beside_a_large_file_prove_themselves (void)
+{
+  g_autoptr (Place) place = place_new ();
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GBytes) value = g_bytes_new_take (g_malloc0 (LARGE_BYTES), LARGE_BYTES);
+  Digest digest = digest_of_string ("/0");
+  be ("me");
+  for (guint i = 0; i < 3; i++)
+    {
+      Ledger *ledger = begin (place, "run-1", FALSE, &error);
+      g_assert_no_error (error);
+      g_autofree char *path = g_strdup_printf ("/%u", i);
+      Row *row = i == 0 ? row_new (path, 1, &digest, 0.1, 1, value) : row_make (path, 2, 1, 0.1);
+      g_assert_true (put (ledger, row, FALSE, &error));
+      ledger_free (ledger);
+    }
+  g_assert_cmpint (assert_paths (place->target, "/0 /1 /2 ", 0), ==, SQL_ORIGIN_OWN);
+}
+
 static void
 test_a_forged_row_is_damage_in_base_and_delta (void)
 {
@@ -341,6 +364,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
 #define ADD(name, test) g_test_add_func ("/proof/" name, test)
   ADD ("rows-of-this-run-prove-themselves", test_rows_of_this_run_prove_themselves);
+  ADD ("rows-beside-a-large-file-prove-themselves", test_rows_beside_a_large_file_prove_themselves);
   ADD ("a-forged-row-is-damage-in-base-and-delta", test_a_forged_row_is_damage_in_base_and_delta);
   ADD ("a-strangers-delta-beside-a-base-of-ours-is-not-read",
        test_a_strangers_delta_beside_a_base_of_ours_is_not_read);
