@@ -170,7 +170,7 @@ prove_next (const Result *row, gpointer data, GError **error)
   gboolean is_good = row->type == reading->type
                          ? path_is_canonical (row->path) && row->digest_size == sizeof (Digest)
                          : takeover_row_is_sound (row);
-  reading->type = is_good ? row->type : NULL;
+  reading->type = row->type; /* one that is not good ends the reading */
   if (!is_good || !results_follows (last, row->path))
     {
       g_set_error_literal (error, STORAGE_ERROR, STORAGE_ERROR_UNUSABLE, "not a work file's row");
