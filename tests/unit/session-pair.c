@@ -148,7 +148,8 @@ pair_parts (const void *data, gsize size)
   GPtrArray *parts = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
   guint8 *all = g_malloc0 (SESSION_FRAME_DATA_HEAD + size);
 
-  memcpy (all + SESSION_FRAME_DATA_HEAD, data, size);
+  if (size > 0)
+    memcpy (all + SESSION_FRAME_DATA_HEAD, data, size);
   g_ptr_array_add (parts, g_bytes_new_take (all, SESSION_FRAME_DATA_HEAD + size));
   return parts;
 }

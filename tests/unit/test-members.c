@@ -183,6 +183,15 @@ node_of_members_free (Node *node)
 }
 
 static void
+clear_effect (gpointer at)
+{
+  NodeEffect *effect = at;
+
+  g_clear_pointer (&effect->text, g_free);
+  g_clear_pointer (&effect->parts, g_ptr_array_unref);
+}
+
+static void
 pair_begin (void)
 {
   pair = g_new0 (Pair, 1);
@@ -191,6 +200,7 @@ pair_begin (void)
     {
       pair->said[i] = g_string_new (NULL);
       pair->effects[i] = g_array_new (FALSE, TRUE, sizeof (NodeEffect));
+      g_array_set_clear_func (pair->effects[i], clear_effect);
       pair->node[i] = node_of_members (i);
     }
 }
@@ -233,8 +243,6 @@ settle (guint i)
         g_ptr_array_add (posts, bytes_of (effect->parts));
       if (effect->kind == NODE_EFFECT_DIAL)
         pair->dial = effect->dial;
-      g_clear_pointer (&effect->text, g_free);
-      g_clear_pointer (&effect->parts, g_ptr_array_unref);
     }
   g_array_set_size (pair->effects[i], 0);
   for (guint k = 0; k < posts->len; k++)

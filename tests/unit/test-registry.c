@@ -27,9 +27,10 @@ assert_names (const SatinJob *const *jobs, const char *wanted)
 {
   g_autoptr (GString) names = g_string_new (NULL);
 
-  for (; *jobs != NULL; jobs++)
-    g_string_append_printf (names, "%s ", (*jobs)->name);
+  for (guint i = 0; jobs[i] != NULL; i++)
+    g_string_append_printf (names, "%s ", jobs[i]->name);
   g_assert_cmpstr (names->str, ==, wanted);
+  g_free ((gpointer)jobs);
 }
 
 /* FALSE: this test has run, in a process of its own. */
