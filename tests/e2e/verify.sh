@@ -37,9 +37,9 @@ suspended right "$work/right.db" "$wrong" 6 40
 try "$satin" resume "$work/right.db" -n 2 -w 1 --verify 1 --stats "$work/stats"
 is "right results of a checkpoint: exit code" "$code" 0
 is "… the answer" "$answer" "$sum"
-export WRONG_CLAIM=$work/claim2
+export WRONG_ALL=1
 suspended saved "$work/saved.db" "$wrong" 6 40
-unset WRONG_CLAIM
+unset WRONG_ALL
 try "$satin" resume "$work/saved.db" -n 2 -w 1 --verify 1
 is "wrong results of a checkpoint: exit code" "$code" 6
 is "… there is no answer" "$answer" ""

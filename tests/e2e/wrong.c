@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A tree whose leaves take some milliseconds and return squares, and a machine that computes wrong:
- * the process that makes the file WRONG_CLAIM adds 1 to each. With WRONG_TIME set each depends on
- * the time. With "chain" there are DEPTH leaves, one after the other, so none can be lent.
- * wrong DEPTH MS [chain] */
+ * the process that makes the file WRONG_CLAIM adds 1 to each, with WRONG_ALL set all do. With
+ * WRONG_TIME set each depends on the time. With "chain" there are DEPTH leaves, one after the
+ * other, so none can be lent. wrong DEPTH MS [chain] */
 #include <satin.h>
 
 #include <fcntl.h>
@@ -19,7 +19,7 @@ computes_wrong (void)
   const char *claim = getenv ("WRONG_CLAIM");
 
   if (claim == NULL)
-    return FALSE;
+    return getenv ("WRONG_ALL") != NULL;
   if (__atomic_load_n (&is_wrong, __ATOMIC_ACQUIRE) == 0)
     {
       int fd = open (claim, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600), unknown = 0;
