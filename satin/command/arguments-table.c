@@ -85,7 +85,7 @@ static const Option table[] = {
     .where = OF_RUNS, .field = FIELD (protect), .read = read_protect,
     .takes = "auto, naive, orphan, checkpoint, buddy, theft, mirror or cut" },
   { OPTIONS_VALUE ("verify", 0, "SHARE",
-                   "Compute this share (0 to 1) of the results twice, and compare"),
+                   "Do this share (above 0, up to 1) of the work twice, and compare"),
     .where = OF_RUNS, .field = FIELD (verify), .read = read_share,
     .takes = "a share above 0 and up to 1" },
   { OPTIONS_VALUE ("steal", 0, "WAY",

@@ -43,7 +43,7 @@ typedef struct
   gboolean closed, invited, kept; /* see NodeConfig */
   NodeSteal steal;
   PlanName protect;
-  double verify; /* this share of the results of other nodes is computed twice */
+  double verify; /* this share of the work is done twice; 0: none */
 } DriverConfig;
 
 /* Starts engine and thread. NULL: not enough memory or threads, or no place to listen. */

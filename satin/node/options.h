@@ -14,7 +14,7 @@ typedef gboolean (*OptionRead) (const Option *row, const char *text, gpointer va
 struct Option
 {
   GOptionEntry entry; /* names, help, how help calls the value; no arg_data: see `field` */
-  const char *usual;  /* (nullable) what holds when it is not said: on a page behind the help */
+  const char *usual;  /* (nullable) the default, as help shows it behind the text */
   const char *where;  /* OPTIONS_PROGRAM and verbs, with a space behind each */
   gsize field;        /* of the values */
   OptionRead read;    /* below, or a function of its own */
@@ -47,8 +47,9 @@ GPtrArray *options_at (const char *place, const Option *more);
 /* (nullable) The row that `word` (-n, -n2, --nodes or --nodes=2) names. *value: what stands in the
  * same word (nullable). */
 const Option *options_find (const GPtrArray *rows, const char *word, const char **value);
-/* Reads the option at argv[*i] and its value, and sets *i to the last word of it. *taken FALSE:
- * argv[*i] is none of `rows`. FALSE: it is wrong, in one sentence. */
+/* Reads the option at argv[*i] and its value, and sets *i to the last word that it read. *taken
+ * FALSE: argv[*i] names no row, or a flag with a value. Returns FALSE if the value is missing or
+ * wrong; *error says so in one sentence. */
 gboolean options_take (const GPtrArray *rows, int argc, char **argv, int *i, gpointer values,
                        gboolean *taken, GError **error);
 /* The page of help, by GLib. Sets the program's name of GLib to `name`, so the process must be
@@ -56,7 +57,8 @@ gboolean options_take (const GPtrArray *rows, int argc, char **argv, int *i, gpo
 char *options_page (const GPtrArray *rows, const char *name, const char *usage, const char *summary,
                     const char *end);
 
-/* What the table here says: first in each struct that rows fill. */
+/* Values of the table in options.c. Each struct that rows fill begins with it, since `field` counts
+ * from its start. */
 typedef struct
 {
   int workers;       /* 0: not said */

@@ -338,7 +338,7 @@ typedef struct
                           * message that was held back (holdback.h) */
   guint64 waits;         /* messages that were held back (holdback.h), */
   guint64 waited_us;     /* and for how long in all */
-  guint64 verified;      /* results of others that were computed twice, and are the same */
+  guint64 verified;      /* results that were computed twice, and are the same */
   guint64 copied_bytes;  /* of values that went to keepers, in COPY and MIRROR */
   guint64 rows_sent, rows_saved;
   guint64 generation; /* the newest publication known of */

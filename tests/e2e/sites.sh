@@ -252,7 +252,7 @@ ok "sbatch: they join when their turn comes" wait_for $((20 * slow)) up batch 3
 ok "sbatch: nor when they have joined" wait_for 5 eval '! has_key'
 finished
 is "sbatch: the answer of three" "$code:$answer:$words" "0:$heavy_answer:"
-# A node that leaves slowly is taken out, too.
+# A node of the run before may leave slowly; its job is then cancelled by scancel, which would be counted below.
 ok "sbatch: nothing stays of three" wait_for 10 no_batch
 : >"$work/busy"
 : >"$work/sbatch.words"

@@ -106,7 +106,7 @@ check_times (Sim *sim, const Process *process)
 {
   guint64 look = look_us (sim), hops = HOPS * hop_us (sim) + REDIAL_US;
   guint64 publish = sim->plan->commit_us + OPENING_US; /* one may be under way */
-  guint64 round = 2 * look /* a job ends, and who has its result works at one that just began */
+  guint64 round = 2 * look /* a job ends; the stack with its slot runs one that has just begun */
                   + (has_leaves (sim) ? look : 0) /* a member that leaves has all scan again */
                   + 2 * publish + hops;
   guint64 epoch = sim->plan->buddies == SIM_CUT ? round : 0; /* one may be open */

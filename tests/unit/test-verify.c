@@ -92,7 +92,7 @@ test_two_results_differ (void)
   g_free (values);
 }
 
-/* Of most of the work the holder has told rows, which it has drawn itself. */
+/* The holder has reported rows for all of the work and has drawn from them itself: no repeat. */
 static void
 test_parts_were_drawn_before (void)
 {

@@ -301,7 +301,7 @@ run_other (Rig *rig)
   wait_until (&long_runs);
 }
 
-/* What has come back waits for the seat as long as another job lasts, and is scanned meanwhile. */
+/* A stack whose child has come back waits for the only seat, and serves a scan meanwhile. */
 static void
 test_scan_without_a_seat (void)
 {
@@ -430,7 +430,7 @@ main (int argc, char **argv)
   g_test_add_data_func ("/wait/a-scan-is-served-by-who-is-aborted", NULL,
                         test_abort_and_another_at_once);
   g_test_add_data_func ("/wait/who-is-aborted-halts", "halt", test_abort_and_another_at_once);
-  g_test_add_func ("/wait/what-wants-a-seat-is-scanned", test_scan_without_a_seat);
+  g_test_add_func ("/wait/a-stack-without-a-seat-is-scanned", test_scan_without_a_seat);
   g_test_add_data_func ("/wait/all-is-lent-while-the-first-job-lasts", NULL,
                         test_lend_while_a_long_job_runs);
   g_test_add_data_func ("/wait/all-is-lent-where-jobs-are-long", "long",

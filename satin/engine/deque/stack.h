@@ -118,13 +118,13 @@ typedef struct
   guint n, request;
 } VainMoves;
 
-/* Whatever is private while a long job runs cannot be stolen, and nobody knows how long the first
- * ones are. So the first syncs of a job that was taken, most likely down to its first leaf, make
- * all public, and those after them for as long as jobs turn out to be long. `left`: at so many
- * syncs more thieves are looked after, though nobody asks; `all`: nothing stays private; `at_us`:
- * when the last one was. */
+/* While a long job runs, no other stack can take what is private here, and nobody knows in advance
+ * which jobs are long. So a stack that begins to work makes all its jobs public at its first
+ * EAGER_SYNCS syncs, most likely down to its first leaf. A gap of EAGER_LONG_US (wait.c) between
+ * two such syncs starts the count anew. `left`: syncs that still look for private jobs although no
+ * thief asks; `all`: these make every job public; `at_us`: time of the latest of them. */
 #ifdef SATIN_STEPS_
-#define EAGER_SYNCS 0 /* nothing but what is asked for, in the tests of all interleavings */
+#define EAGER_SYNCS 0 /* tests of all interleavings: jobs become public only on request */
 #else
 #define EAGER_SYNCS 16
 #endif
@@ -136,7 +136,7 @@ typedef struct
 } Eager;
 
 /* When a job began, monotonic time (0: not known), and how long it took; 0: it has not ended.
- * saved_us: of the work in one that came from elsewhere, what rows stood for when it came. */
+ * saved_us: if its result came from elsewhere, the part of its work that rows already stood for. */
 typedef struct
 {
   guint64 began_us, took_us, saved_us;
@@ -151,7 +151,7 @@ typedef struct
   SatinSlot_ *slot;
   Row *row;        /* (nullable) to be filled in */
   guint64 work_us; /* in and below this slot */
-  guint64 told_us; /* of it, in rows of earlier scans that were below this slot, which has ended */
+  guint64 told_us; /* of it, what rows of earlier scans told of slots below; only if it has ended */
   Span span;       /* exact for what came from elsewhere, else to the time between two scans */
   double share;    /* how it shares in what was done here since the last scan: its weight */
   gboolean known;  /* a line for it stood in the last bill */

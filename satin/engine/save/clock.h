@@ -41,5 +41,5 @@ guint64 clock_given_us (guint32 state);
  * scan. `lines`: of Bill; taken over. `origins`: of the accounts, bottom first. Returns how much
  * less is at risk once the rows are saved. */
 guint64 clock_bill (Stack *stack, GArray *lines, const GPtrArray *origins);
-/* After that: which part of what a line stands for had no row before this scan: 0 to 1. */
+/* After clock_bill: the part of a line's work, 0 to 1, that no row stood for before this scan. */
 double clock_new_share (const Bill *line);

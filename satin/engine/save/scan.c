@@ -20,7 +20,7 @@
  * is. */
 #define SCAN_BYTES_MAX ((gsize)64 << 20)
 
-/* A job of which EngineConfig.twice may want to hear, its row, and its line of the bill. */
+/* A finished job that may be computed twice, its result, and the index of its line in the bill. */
 typedef struct
 {
   Loan *loan;        /* owned */
@@ -113,9 +113,8 @@ add_twice (Scan *scan, SatinSlot_ *slot, const Row *row)
   g_array_append_val (scan->twice, twice);
 }
 
-/* Of the work that a row stands for, only what no earlier row did is to be computed again for it:
- * so a job whose parts have rows is drawn as much more seldom, and all jobs together cost the
- * share. */
+/* A row is drawn for the part of its work that no earlier row stood for. A job whose parts have
+ * rows is therefore drawn less often, and all second computations together cost the share. */
 static void
 tell_twice (Scan *scan)
 {

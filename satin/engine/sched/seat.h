@@ -19,8 +19,8 @@ void seat_rouse (Engine *engine);
 gboolean seat_sleep (Stack *stack);
 /* The stack gives its seat away and is parked. */
 void seat_leave (Stack *stack);
-/* A parked stack wants a seat again. While it waits for one (seat_is_wanted) it sleeps on its
- * condition; then it calls seat_return. FALSE: the engine ends or halts, and there is no seat. */
+/* A parked stack queues for a seat (seat_want). While seat_is_wanted it sleeps on its condition,
+ * then it calls seat_return. TRUE: it has its seat; FALSE: the engine ends or halts. */
 void seat_want (Stack *stack);
 gboolean seat_is_wanted (const Stack *stack);
 gboolean seat_return (Stack *stack);

@@ -27,8 +27,8 @@
 /* Somebody elsewhere waits for work and too little is ready here: so many syncs in a row look
  * again. After that the driver has to ask anew, so a program without parallelism is not slowed. */
 #define WAIT_VAIN_MOVES_MAX 64
-/* Syncs after a request, which are to show how long jobs are; and the time between two of them
- * beside which it costs nothing to make jobs public. */
+/* Syncs after a request that measure how long jobs are, and the gap between two of them that shows
+ * long jobs: to make jobs public costs little then. */
 #define EAGER_PROBES 4
 #define EAGER_LONG_US 50
 /* So many levels below the awaited job what was claimed on its thief's stack is looked at. */
@@ -274,9 +274,9 @@ has_to_act (const Wait *wait)
              && find_back (wait->stack->engine, wait->first, wait->end) != NULL);
 }
 
-/* (lock held; it is released while wishes are served) What has to wait for a seat may wait as long
- * as the longest job, so it serves wishes, too; only an abort needs the seat. FALSE: the engine
- * ends or halts. */
+/* (lock held; released while the stack serves) A stack that waits for a seat may wait as long as
+ * the longest job. So it serves scans and work requests meanwhile; an abort waits until it has its
+ * seat. FALSE: the engine ends or halts. */
 static gboolean
 return_to_seat (const Wait *wait)
 {

@@ -28,7 +28,9 @@ find_node (Engine *engine, const Trace *trace)
   return node;
 }
 
-/* (transfer full) (nullable): the job that waits to be adopted, where it may run here as well. */
+/* (transfer full) (nullable): the job that waits to be adopted, if its result may be computed
+ * twice.
+ */
 static Loan *
 whole_job (Stack *stack, SatinSlot_ *slot, const char *path, const Digest *digest)
 {

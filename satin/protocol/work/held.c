@@ -234,7 +234,7 @@ held_give_up (Node *node, HeldJob *held)
 
 /* ---- what comes in ---- */
 
-/* A job that this node holds already, as an orphan or a row: that one serves the first time. */
+/* This node holds the job already, as an orphan or a row. A second computation has to run anew. */
 static gboolean
 adopt_for (Node *node, const NodeId *from, const Loan *job)
 {

@@ -4,16 +4,16 @@
  * Tests: test-verify-own, sim. */
 #include "../core.h"
 
-/* What waits to be computed again at one time; what comes then is not. */
+/* Checks at one time, and bytes of their results and arguments. Beyond that no check is made. */
 #define CHECKS_MAX 1024u
 #define CHECKS_BYTES_MAX ((gsize)64 << 20)
-/* A check is given up when it came back so often, or half as often died with its holder: jobs may
- * end processes. */
+/* A check is given up at CHECK_TRIES points. A holder that returns it gives one, a holder that dies
+ * CHECK_DEATH: two deaths are enough, since a job may end every process that runs it. */
 #define CHECK_TRIES 8u
 #define CHECK_DEATH 4u
 #define CHECK_TELL_US (100 * G_TIME_SPAN_MILLISECOND)
-/* A deferred job waits so long for a thief of its checks while no node computes any: the others may
- * have no room for a job more, perhaps since all they have waits for this one. */
+/* While no node computes a check, a deferred job waits this long for a thief. Then all checks are
+ * dropped: the other nodes may have no room, perhaps because all their jobs wait for this one. */
 #define CHECK_PATIENCE_US (2 * G_USEC_PER_SEC)
 
 typedef enum
@@ -122,7 +122,7 @@ has_others (Node *node)
   return FALSE;
 }
 
-/* Can this node lend at all? Nobody asks a node that is not master for work where all ask that. */
+/* May another node ask this one for work? With --steal mw all nodes ask only the master. */
 static gboolean
 may_check (Node *node)
 {
@@ -130,8 +130,8 @@ may_check (Node *node)
          && (node->config.steal != NODE_STEAL_MW || roster_is_master (node)) && has_others (node);
 }
 
-/* Are the bytes here that the arguments speak of? They stay then, as long as the check; others may
- * be nowhere any more. */
+/* TRUE: all bytes that the arguments refer to are here, and the check keeps them. Bytes that are
+ * not here may not exist on any node. */
 static gboolean
 keeps_shares (const GPtrArray *shares)
 {
@@ -348,7 +348,7 @@ release (Node *node, guint i)
   deferred_free (deferred);
 }
 
-/* Nothing is computed again any more: results are used as they are. */
+/* Drops all checks of this moment: the results that waited for them are used as they are. */
 static void
 give_up (Node *node)
 {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A share of what this node itself finishes is computed a second time by another node: a *check*.
- * The engine tells a finished job, with its arguments and result, when a scan has reported it. The
- * job is lent a second time, to the next thief, as a loan whose number is from LOANS_CHECK up; its
- * holder knows it by Loan.again. The result lies in its slot meanwhile and is used, but nothing
- * that contains it leaves this node: a held job below which a check is under way counts as running
- * until that is over (it is deferred). So main gets no answer before all checks that belong to it.
- * If the results differ, the driver ends the run, and what is deferred stays so. A check ends
- * without a result when this node leaves, a stop begins, no other node is left or has room, or two
- * holders died. Driver's thread. */
+/* A share of the jobs that finish on this node is computed a second time by another node: a
+ * *check*. The engine reports such a job, with arguments and result, after the scan that reported
+ * its row. This node lends it to the next thief under a number from LOANS_CHECK up; Loan.again
+ * tells the holder that it is a second computation. Meanwhile the result is used here, and may be
+ * in rows and in arguments of jobs that are lent. Results of held jobs wait: a held job counts as
+ * running while a check below it is under way (it is deferred). So neither a lender nor main gets
+ * a result before its checks are over. If two results differ, the driver ends the run, and what is
+ * deferred stays deferred. A check is given up when this node leaves, a stop begins, no other node
+ * is left, or it has CHECK_TRIES points; all are when a deferred job has waited CHECK_PATIENCE_US
+ * while no node ran a check. Driver's thread. */
 #pragma once
 
 #include "held.h"
@@ -30,17 +31,18 @@ typedef struct
   /* Paths of results from elsewhere, which verify.c looks after: since the last scan was served,
    * and since the one before. */
   GHashTable *came, *came_early;
-  gboolean differs; /* two results do: nothing is given out any more */
-  guint64 moved_us; /* when a thief last took one, or returned a result */
-  guint64 tell_us;  /* a thief that was refused is told then that there is a check */
+  gboolean differs; /* two results differ: deferred jobs are not released any more */
+  guint64 moved_us; /* when a check was last lent, answered or taken back */
+  guint64 tell_us;  /* earliest time of the next MORE to a thief that was refused */
 } VerifyOwn;
 
 void verify_own_init (Node *node);
 void verify_own_done (Node *node);
 /* NODE_EVENT_FINISHED. */
 void verify_own_on_finished (Node *node, const NodeEvent *event);
-/* A slot got its result from elsewhere. All scans up to one are served. */
+/* A slot got its result from elsewhere: it is not checked here. */
 void verify_own_came (Node *node, const char *path);
+/* All stacks have served a scan: the paths of the round before are forgotten. */
 void verify_own_on_served (Node *node);
 /* This thief asks. TRUE: it got a check. */
 gboolean verify_own_lends (Node *node, const NodeId *thief, guint64 request);
@@ -48,7 +50,8 @@ gboolean verify_own_lends (Node *node, const NodeId *thief, guint64 request);
 void verify_own_on_result (Node *node, const NodeId *from, const Message *message);
 void verify_own_on_returned (Node *node, const NodeId *from, guint64 number);
 void verify_own_departed (Node *node, const NodeId *id);
-/* A held job is done. TRUE: held_on_done comes later, once more. */
+/* A held job is done. TRUE: it is deferred; held_on_done is called again when its checks are over.
+ */
 gboolean verify_own_defers (Node *node, HeldJob *held, const NodeEvent *event);
 void verify_own_settle (Node *node);
 guint64 verify_own_due (Node *node);

@@ -104,8 +104,9 @@ begin (Node *node, Repeat *repeat)
   held_run (node, held);
 }
 
-/* Rows that the holder reported of parts of the job are drawn there (verify-own.h): the more of the
- * work they stand for, the more seldom the whole is repeated. Of a row nobody has drawn a part. */
+/* The holder has drawn the parts of the job that it reported in rows (verify-own.h), so the whole
+ * is drawn only for the rest of its work. A row has its author set and is drawn for all of its
+ * work. */
 static gboolean
 is_drawn (Node *node, const LoanEntry *entry, const Arrival *arrival)
 {

@@ -21,7 +21,7 @@ typedef struct
 
 void verify_init (Node *node);
 void verify_done (Node *node);
-/* This held job is a second computation for another node, or part of one; or no more. */
+/* Sets whether this held job is, or is part of, a second computation for another node. */
 void verify_second (Node *node, HeldJob *held, gboolean is_second);
 /* Does the job belong to one that is repeated here, or is computed a second time for others? */
 gboolean verify_is_second (Node *node, const char *path);
