@@ -50,6 +50,7 @@ tear_down (Fixture *f, gconstpointer data)
   (void)data;
   g_clear_pointer (&f->driver.result, g_bytes_unref);
   g_clear_pointer (&f->driver.outside, g_free);
+  g_clear_pointer (&f->driver.reason, g_free);
   g_clear_pointer (&f->driver.saved.missing, g_free);
   g_queue_clear_full (&f->driver.troubles, g_free);
   g_main_context_unref (f->driver.context);

@@ -51,9 +51,9 @@ static void
 test_anything_else_is_passed_over (void)
 {
   forget ();
-  store_settings_take ("AWS_ACCESS_KEY_ID=x\nLD_PRELOAD=/tmp/x.so\n=\nAWS_REGION\nAWS_REGION=\n");
+  store_settings_take ("AWS_ACCESS_KEY_ID=x\nLD_AUDIT=/tmp/x.so\n=\nAWS_REGION\nAWS_REGION=\n");
   g_assert_null (g_getenv ("AWS_ACCESS_KEY_ID"));
-  g_assert_null (g_getenv ("LD_PRELOAD"));
+  g_assert_null (g_getenv ("LD_AUDIT"));
   g_assert_null (g_getenv ("AWS_REGION"));
 }
 
