@@ -5,6 +5,8 @@
 
 #include "coordinator/mark.h"
 
+#include <glib/gstdio.h>
+
 #include <string.h>
 
 SATIN_JOB (square, int64_t, (int32_t, n))
@@ -146,10 +148,19 @@ test_without_checkpoint (void)
 int
 main (int argc, char **argv)
 {
-  g_test_init (&argc, &argv, G_TEST_OPTION_ISOLATE_DIRS, NULL);
+  g_autofree char *config = g_dir_make_tmp ("satin-identity-XXXXXX", NULL);
+  g_autofree char *folder = g_build_filename (config, "satin", NULL);
+  g_autofree char *key = g_build_filename (folder, "key", NULL);
+
+  g_setenv ("XDG_CONFIG_HOME", config, TRUE);
+  g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/run-identity/words", test_words);
   g_test_add_func ("/run-identity/program", test_program);
   g_test_add_func ("/run-identity/node", test_node);
   g_test_add_func ("/run-identity/without-checkpoint", test_without_checkpoint);
-  return g_test_run ();
+  int code = g_test_run ();
+  (void)g_unlink (key);
+  (void)g_rmdir (folder);
+  (void)g_rmdir (config);
+  return code;
 }
