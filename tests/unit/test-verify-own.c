@@ -125,7 +125,7 @@ test_the_holder_dies (void)
   g_assert_true (said (world, 0, "RESULT"));
 }
 
-/* A job may end every process that runs it. */
+/* A job may end every process that runs it: the check is given up long before patience ends. */
 static void
 test_two_holders_die (void)
 {
@@ -133,9 +133,10 @@ test_two_holders_die (void)
 
   die (world, 1);
   pass (world, G_USEC_PER_SEC);
+  g_assert_cmpuint (checks_of (world, 0), ==, 1);
   hunger (world, 2);
   die (world, 2);
-  pass (world, 2 * G_USEC_PER_SEC);
+  pass (world, G_USEC_PER_SEC);
   g_assert_cmpuint (checks_of (world, 0), ==, 0);
   g_assert_true (said (world, 0, "RESULT"));
 }
@@ -161,6 +162,57 @@ test_nobody_takes_it (void)
   g_assert_false (said (world, 0, "RESULT"));
   pass (world, 3 * G_USEC_PER_SEC);
   g_assert_true (said (world, 0, "RESULT"));
+}
+
+/* Patience begins anew when a check comes back. */
+static void
+test_a_check_that_comes_back_is_waited_for (void)
+{
+  g_autoptr (World) world = world_that_checks (2, FALSE);
+  guint64 held = held_of (world, 1, PATH);
+
+  pass (world, 3 * G_USEC_PER_SEC / 2);
+  g_hash_table_remove (world->peer[1].running, &held);
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_UNRUN, .held = held });
+  g_assert_cmpuint (checks_of (world, 0), ==, 1);
+  pass (world, 3 * G_USEC_PER_SEC / 2);
+  g_assert_false (said (world, 0, "RESULT"));
+  pass (world, G_USEC_PER_SEC);
+  g_assert_true (said (world, 0, "RESULT"));
+}
+
+/* What waits for a check stands nowhere else: it is at risk. */
+static void
+test_what_is_deferred_is_at_risk (void)
+{
+  g_autoptr (World) world = world_of (2);
+  g_autoptr (GBytes) bytes = g_bytes_new ("99", 2);
+
+  finished_here (world, 0, PATH, NULL);
+  tell (world, 0,
+        &(NodeEvent){ .kind = NODE_EVENT_DONE,
+                      .held = held_of (world, 0, ""),
+                      .bytes = bytes,
+                      .work_us = 2000,
+                      .risk_us = 1000 });
+  g_assert_cmpuint (work_unpublished_us (world->peer[0].node), ==, 1000);
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_WORK });
+  g_assert_cmpuint (work_unpublished_us (world->peer[0].node), ==, 1000);
+}
+
+static void
+test_checks_have_a_limit (void)
+{
+  g_autoptr (World) world = world_of (2);
+  Digest digest = digest_of_string (PATH);
+  g_autoptr (GBytes) args = g_bytes_new ("1", 1);
+  g_autoptr (GBytes) value = g_bytes_new_take (g_malloc0 (64 << 20), 64 << 20);
+  g_autoptr (Loan) job = loan_new (0, PATH, 1, &digest, 0.1, args);
+
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_FINISHED, .job = job, .bytes = value });
+  g_assert_cmpuint (checks_of (world, 0), ==, 1);
+  finished_here (world, 0, "/4", NULL);
+  g_assert_cmpuint (checks_of (world, 0), ==, 1);
 }
 
 static void
@@ -200,6 +252,9 @@ test_what_is_not_checked (void)
   g_assert_true (said (world, 0, "PUT 1"));
   finished_here (world, 0, "/5", NULL);
   g_assert_cmpuint (checks_of (world, 0), ==, 0);
+  verify_own_on_served (world->peer[0].node); /* the next scan may be the one that tells of it */
+  finished_here (world, 0, "/5", NULL);
+  g_assert_cmpuint (checks_of (world, 0), ==, 0);
   g_ptr_array_add (shares, shared_enter (world->peer[0].node->config.shared != NULL
                                              ? world->peer[0].node->config.shared
                                              : shared_store_here (),
@@ -225,6 +280,10 @@ main (int argc, char **argv)
   g_test_add_func ("/verify-own/two-holders-die", test_two_holders_die);
   g_test_add_func ("/verify-own/no-other-node-is-left", test_no_other_node_is_left);
   g_test_add_func ("/verify-own/nobody-takes-it", test_nobody_takes_it);
+  g_test_add_func ("/verify-own/a-check-that-comes-back-is-waited-for",
+                   test_a_check_that_comes_back_is_waited_for);
+  g_test_add_func ("/verify-own/what-is-deferred-is-at-risk", test_what_is_deferred_is_at_risk);
+  g_test_add_func ("/verify-own/checks-have-a-limit", test_checks_have_a_limit);
   g_test_add_func ("/verify-own/a-suspend-does-not-wait", test_a_suspend_does_not_wait);
   g_test_add_func ("/verify-own/a-round-does-not-wait", test_a_round_does_not_wait);
   g_test_add_func ("/verify-own/what-is-not-checked", test_what_is_not_checked);
