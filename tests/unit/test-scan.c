@@ -370,7 +370,7 @@ test_what_may_be_computed_twice (void)
       g_free (path);
       path = g_strdup_printf ("/%d", ++k);
     }
-  while (path_is_drawn (path, 0.9));
+  while (path_is_drawn (path, 0.99));
   part = g_strconcat (path, "/0", NULL);
   rig->engine->config.twice = 1;
   set (&begun, FALSE);
