@@ -120,12 +120,6 @@ link_to (Node *node, const NodeId *id)
   return best (roster_find (node, id), 1);
 }
 
-Link *
-link_to_member (const Member *member)
-{
-  return best (member, 1);
-}
-
 gboolean
 link_is_coming (Node *node, const NodeId *id, gboolean routed)
 {

@@ -75,7 +75,6 @@ void link_say_name (Node *node, Link *link);
 Link *link_find (Node *node, guint64 number);
 /* (nullable): the newest bound link to that member, a routed one if there is no other. */
 Link *link_to (Node *node, const NodeId *id);
-Link *link_to_member (const Member *member);
 /* (nullable): one that is not routed. */
 Link *link_direct (Node *node, const NodeId *id);
 /* TRUE: a link to that member is up but waits for its greeting. `routed`: also such a one. */

@@ -25,7 +25,7 @@ member_is_connected (Node *node, const NodeId *id)
 gboolean
 member_has_connection (const Member *member)
 {
-  return link_to_member (member) != NULL;
+  return member->links->len > 0;
 }
 
 guint64

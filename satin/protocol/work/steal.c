@@ -81,9 +81,9 @@ is_victim (Node *node, const Member *member)
 static gboolean
 may_be_asked (Node *node, const StealLane *lane, const Member *member, gboolean all)
 {
-  return is_victim (node, member) && lane_of (node, member) == lane
-         && (all || !node_id_set_has (node->steal.refused, &member->id))
-         && member_has_connection (member);
+  return member_has_connection (member) /* few have: this goes first */
+         && is_victim (node, member) && lane_of (node, member) == lane
+         && (all || !node_id_set_has (node->steal.refused, &member->id));
 }
 
 static gboolean
