@@ -125,13 +125,10 @@ messages_of (const SimSaid *said)
 }
 
 static void
-print_said (const Scale *scale, const char *when, const SimSaid *said)
+print_kinds (const SimSaid *said)
 {
-  guint64 n = messages_of (said);
   SimSaid left = *said;
 
-  printf ("  %s%" G_GUINT64_FORMAT " messages, %.0f a node, %.0f bytes each:", when, n,
-          (double)n / scale->n_nodes, (double)said->bytes / (double)MAX (n, 1));
   for (guint i = 0; i < TOP_KINDS; i++)
     {
       guint most = 0;
@@ -144,6 +141,16 @@ print_said (const Scale *scale, const char *when, const SimSaid *said)
       left.said[most] = 0;
     }
   printf ("\n");
+}
+
+static void
+print_said (const Scale *scale, const char *when, const SimSaid *said)
+{
+  guint64 n = messages_of (said);
+
+  printf ("  %s%" G_GUINT64_FORMAT " messages, %.0f a node, %.0f bytes each:", when, n,
+          (double)n / scale->n_nodes, (double)said->bytes / (double)MAX (n, 1));
+  print_kinds (said);
 }
 
 static void
@@ -171,23 +178,26 @@ after_ms (const SimFigures *figures, guint64 then_us)
 
 /* What a crash causes: messages of the kinds that a run without one hardly has. Those of ordinary
  * work are left out, since another order of steals changes them by far more. */
-static gint64
+static SimSaid
 messages_more (const ScaleResult *result, const ScaleStruck *struck)
 {
   static const MessageKind work[]
       = { MESSAGE_STEAL,  MESSAGE_NONE, MESSAGE_MORE, MESSAGE_JOBS, MESSAGE_RETURNED,
           MESSAGE_RESULT, MESSAGE_ACK,  MESSAGE_WORK, MESSAGE_PING };
-  SimSaid calm = result->calm.figures.run, other = struck->outcome.figures.run;
+  SimSaid calm = result->calm.figures.run, more = struck->outcome.figures.run;
 
   for (guint i = 0; i < G_N_ELEMENTS (work); i++)
-    calm.said[work[i]] = other.said[work[i]] = 0;
-  return (gint64)messages_of (&other) - (gint64)messages_of (&calm);
+    more.said[work[i]] = 0;
+  for (guint kind = 0; kind < MESSAGE_KINDS; kind++)
+    more.said[kind] -= MIN (more.said[kind], calm.said[kind]);
+  return more;
 }
 
 static void
 print_struck (const Scale *scale, const ScaleResult *result, const ScaleStruck *struck)
 {
   const SimFigures *figures = &struck->outcome.figures;
+  SimSaid more = messages_more (result, struck);
 
   printf ("with %u of %u killed at half\n", struck->n_victims, scale->n_nodes);
   if (!is_well (&struck->outcome))
@@ -201,10 +211,11 @@ print_struck (const Scale *scale, const ScaleResult *result, const ScaleStruck *
           "%.1f ms\n",
           after_ms (figures, figures->noticed_us), after_ms (figures, figures->noticed_by_all_us),
           after_ms (figures, figures->repaired_us));
-  printf ("  caused      %" G_GINT64_FORMAT
-          " messages besides those of ordinary work; jobs lost %" G_GUINT64_FORMAT
-          ", adopted %" G_GUINT64_FORMAT "\n",
-          messages_more (result, struck), struck->outcome.lost, struck->outcome.adopted);
+  printf ("  jobs        lost %" G_GUINT64_FORMAT ", adopted %" G_GUINT64_FORMAT "\n",
+          struck->outcome.lost, struck->outcome.adopted);
+  printf ("  caused      %" G_GUINT64_FORMAT " messages besides those of ordinary work:",
+          messages_of (&more));
+  print_kinds (&more);
   print_outcome (scale, &struck->outcome);
 }
 
@@ -247,6 +258,7 @@ scale_print_figures (const Scale *scale, const ScaleResult *result)
         continue;
       printf ("%s_over_ideal %.3f\n", names[kill], struck->seconds / struck->expected_s);
       printf ("%s_noticed_ms %.0f\n", names[kill], after_ms (figures, figures->noticed_by_all_us));
-      printf ("%s_messages %" G_GINT64_FORMAT "\n", names[kill], messages_more (result, struck));
+      SimSaid more = messages_more (result, struck);
+      printf ("%s_messages %" G_GUINT64_FORMAT "\n", names[kill], messages_of (&more));
     }
 }
