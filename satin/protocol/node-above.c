@@ -27,6 +27,17 @@ greet (Node *node, Member *member)
     }
 }
 
+/* It is the hub now, or this node is. */
+static void
+greet_again (Node *node, const NodeId *id)
+{
+  Link *link = link_to (node, id);
+
+  orphans_greet (node, id);
+  if (link != NULL)
+    poison_greet (node, link);
+}
+
 static void
 departing (Node *node, const NodeId *id)
 {
@@ -130,7 +141,7 @@ const MembersAbove node_above_members = {
   .bound = poison_greet,
   .unbound = steal_on_down,
   .greet = greet,
-  .greet_again = orphans_greet,
+  .greet_again = greet_again,
   .departing = departing,
   .departed = departed,
   .joined = saves_joined,

@@ -119,6 +119,70 @@ test_an_orphan_is_known_to_all (void)
       g_assert_true (said (world, i, "KNOWN /0/3"));
 }
 
+/* `lender` lends this job to somebody, who dies without a word. Neither is n0 or n1. */
+static void
+falls_silent (World *world, guint lender, const char *path)
+{
+  guint thief = world->n - 1;
+
+  while (thief == lender || !world->peer[thief].alive || !are_linked (world, lender, thief))
+    thief--;
+  g_assert_cmpuint (thief, >, 1);
+  (void)offer (world, lender, path);
+  for (guint i = 0; i < 50 && count_held (world, thief) == 0; i++)
+    hunger (world, thief);
+  g_assert_cmpint (count_held (world, thief), ==, 1);
+  die (world, thief);
+  pass (world, G_USEC_PER_SEC);
+}
+
+/* How many know of so many silent deaths of holders of this job. */
+static guint
+count_informed (World *world, const char *path, guint deaths)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < world->n; i++)
+    n += world->peer[i].alive && poison_count_quiet (node_at (world, i), path) == deaths;
+  return n;
+}
+
+/* Each death has another lender. */
+static void
+test_all_hear_of_silent_deaths_when_a_job_is_suspicious (void)
+{
+  g_autoptr (World) world = new_world (NODES);
+
+  start (world);
+  falls_silent (world, 2, "/0/3");
+  g_assert_cmpuint (count_informed (world, "/0/3", 1), ==, 2); /* n2 and the hub */
+  falls_silent (world, 3, "/0/3");
+  g_assert_cmpuint (poison_count_quiet (node_at (world, 0), "/0/3"), ==, 2);
+  g_assert_cmpuint (count_informed (world, "/0/3", 1), ==, 2); /* n2 and n3 */
+  g_assert_false (said (world, 0, "WARN"));
+  falls_silent (world, 4, "/0/3");
+  g_assert_cmpuint (count_informed (world, "/0/3", 3), ==, NODES - 3);
+  g_assert_true (said (world, 0, "WARN"));
+  for (guint i = 1; i < NODES; i++)
+    g_assert_false (said (world, i, "WARN"));
+}
+
+static void
+test_the_next_hub_hears_of_silent_deaths (void)
+{
+  g_autoptr (World) world = new_world (NODES);
+
+  start (world);
+  falls_silent (world, 2, "/0/3");
+  falls_silent (world, 3, "/0/3");
+  falls_silent (world, 4, "/0/4");
+  die (world, 0);
+  pass (world, 5 * G_USEC_PER_SEC);
+  g_assert_cmpuint (poison_count_quiet (node_at (world, 1), "/0/3"), ==, 2);
+  g_assert_cmpuint (poison_count_quiet (node_at (world, 1), "/0/4"), ==, 1);
+  g_assert_cmpuint (count_informed (world, "/0/3", 1), ==, 2); /* n2 and n3 as before */
+}
+
 static void
 test_a_message_makes_a_link (void)
 {
@@ -185,6 +249,9 @@ main (int argc, char **argv)
   g_test_add_func ("/contacts/small", test_a_small_run_links_all);
   g_test_add_func ("/contacts/large", test_a_large_run_links_few);
   g_test_add_func ("/contacts/orphan", test_an_orphan_is_known_to_all);
+  g_test_add_func ("/contacts/silent-deaths",
+                   test_all_hear_of_silent_deaths_when_a_job_is_suspicious);
+  g_test_add_func ("/contacts/silent-deaths-next-hub", test_the_next_hub_hears_of_silent_deaths);
   g_test_add_func ("/contacts/message", test_a_message_makes_a_link);
   g_test_add_func ("/contacts/next-hub", test_the_next_hub_links_to_all);
   g_test_add_func ("/contacts/death", test_the_hub_finds_out_who_dies);

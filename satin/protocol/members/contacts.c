@@ -10,6 +10,12 @@ contacts_are_all (const Node *node)
   return node->roster.members->len <= node->config.dense;
 }
 
+gboolean
+contacts_is_hub (const Node *node, const NodeId *id)
+{
+  return !contacts_are_all (node) && node_id_equal (id, &node->contacts.hub);
+}
+
 static guint64
 mix (guint64 x)
 {
@@ -158,7 +164,7 @@ contacts_refresh (Node *node)
 void
 contacts_pass_on (Node *node, const NodeId *from, const Message *message)
 {
-  if (contacts_are_all (node) || !is_self (node, &node->contacts.hub))
+  if (!contacts_is_hub (node, &node->self))
     return;
   for (guint i = 0; i < node->roster.members->len; i++)
     {

@@ -32,6 +32,8 @@ typedef struct
 
 /* TRUE: everybody is linked to everybody. */
 gboolean contacts_are_all (const Node *node);
+/* TRUE: in a sparse run everybody is linked to this member, which passes on what is for all. */
+gboolean contacts_is_hub (const Node *node, const NodeId *id);
 /* TRUE: a message to this member may be queued; the session opens a link for it. */
 gboolean contacts_may_reach (Node *node, const Member *member);
 /* TRUE: this node would notice the death of that member by itself. */

@@ -140,7 +140,7 @@ orphans_greet (Node *node, const NodeId *to)
       (void)member_send (node, to, &(Message){ .kind = MESSAGE_HOLD, .holds = batch });
     }
   archive_greet (node, to);
-  if (!contacts_are_all (node) && node_id_equal (&node->self, &node->contacts.hub))
+  if (contacts_is_hub (node, &node->self))
     known_greet (node, to);
 }
 

@@ -232,27 +232,83 @@ add_quiet (Node *node, const NodeId *id, const char *path)
   return TRUE;
 }
 
-void
-poison_on_message (Node *node, const NodeId *from, const Message *m)
-{
-  gboolean news;
-
-#ifdef SATIN_PLANT_WORDS_NOT_KEPT
-  if (!roster_is_master (node))
-    return;
-#endif
-  news = m->text[0] == '\0' ? add_quiet (node, &m->id, m->path)
-                            : add (node, &m->id, m->path, m->text, m->flag);
-  if (news)
-    contacts_pass_on (node, from, m);
-  if (news && m->text[0] != '\0' && roster_is_master (node))
-    (void)poison_judge (node);
-}
-
 static Message
 message_of_quiet (const NodeId *id, const char *path)
 {
   return (Message){ .kind = MESSAGE_CRASH_REPORT, .id = *id, .path = path, .text = "" };
+}
+
+/* Each comes to the log. */
+static void
+warn (Node *node, const char *path, guint n)
+{
+  g_autofree char *sentence = g_strdup_printf (
+      "%u nodes died without a word soon after they had taken the job at %s: it may be too "
+      "large for them, and runs alone from now on",
+      n, path);
+
+  if (node->now_us < node->poison.warn_us)
+    {
+      core_log (node, "%s", sentence);
+      return;
+    }
+  node->poison.warn_us = node->now_us + POISON_WARN_US;
+  core_emit (node, NODE_EFFECT_WARN)->text = g_steal_pointer (&sentence);
+}
+
+/* Tells all members of each silent death about this job. */
+static void
+tell_all_of (Node *node, const char *path)
+{
+  Quiet quiet;
+
+  for (gsize at = 0; quiet_at (&node->poison, at, &quiet); at = quiet.next)
+    {
+      Message message = message_of_quiet (&quiet.id, quiet.path);
+      if (g_str_equal (quiet.path, path))
+        member_send_all (node, &message);
+    }
+}
+
+/* This silent death is news. In a sparse run only the hub hears of it: when a site dies there are
+ * many. All hear when the job is suspicious. */
+static void
+spread (Node *node, const NodeId *id, const char *path)
+{
+  Message message = message_of_quiet (id, path);
+  guint n = poison_count_quiet (node, path);
+
+  if (contacts_are_all (node))
+    member_send_all (node, &message);
+  else if (!contacts_is_hub (node, &node->self))
+    {
+      (void)member_send (node, &node->contacts.hub, &message);
+      return;
+    }
+  else if (n >= NODE_CRASH_REPORT)
+    tell_all_of (node, path);
+  if (n == NODE_CRASH_REPORT)
+    warn (node, path, n);
+}
+
+void
+poison_on_message (Node *node, const NodeId *from, const Message *m)
+{
+#ifdef SATIN_PLANT_WORDS_NOT_KEPT
+  if (!roster_is_master (node))
+    return;
+#endif
+  if (m->text[0] == '\0')
+    {
+      if (add_quiet (node, &m->id, m->path) && contacts_is_hub (node, &node->self))
+        spread (node, &m->id, m->path);
+    }
+  else if (add (node, &m->id, m->path, m->text, m->flag))
+    {
+      contacts_pass_on (node, from, m);
+      if (roster_is_master (node))
+        (void)poison_judge (node);
+    }
 }
 
 void
@@ -268,7 +324,9 @@ poison_greet (Node *node, Link *link)
   for (gsize at = 0; quiet_at (&node->poison, at, &quiet); at = quiet.next)
     {
       Message message = message_of_quiet (&quiet.id, quiet.path);
-      link_send (node, link, &message);
+      if (contacts_are_all (node) || contacts_is_hub (node, &link->remote)
+          || poison_count_quiet (node, quiet.path) >= NODE_CRASH_REPORT)
+        link_send (node, link, &message);
     }
 }
 
@@ -299,24 +357,6 @@ poison_tell_dead (Node *node, const NodeId *to)
     }
 }
 
-/* Each comes to the log. */
-static void
-warn (Node *node, const char *path, guint n)
-{
-  g_autofree char *sentence = g_strdup_printf (
-      "%u nodes died without a word soon after they had taken the job at %s: it may be too "
-      "large for them, and runs alone from now on",
-      n, path);
-
-  if (node->now_us < node->poison.warn_us)
-    {
-      core_log (node, "%s", sentence);
-      return;
-    }
-  node->poison.warn_us = node->now_us + POISON_WARN_US;
-  core_emit (node, NODE_EFFECT_WARN)->text = g_steal_pointer (&sentence);
-}
-
 void
 poison_lost (Node *node, const Member *member, const LoanEntry *entry)
 {
@@ -324,9 +364,5 @@ poison_lost (Node *node, const Member *member, const LoanEntry *entry)
       || has_spoken (node, &member->id) || node->now_us > entry->since_us + POISON_SOON_US
       || !add_quiet (node, &member->id, entry->path))
     return;
-  Message message = message_of_quiet (&member->id, entry->path);
-  member_send_all (node, &message);
-  guint n = poison_count_quiet (node, entry->path);
-  if (n == NODE_CRASH_REPORT)
-    warn (node, entry->path, n);
+  spread (node, &member->id, entry->path);
 }
