@@ -3,6 +3,8 @@
  * the last one is there. */
 #include "node-world.h"
 
+#include "satin/protocol/core.h"
+
 static void
 be_hungry (World *world, guint who, guint count)
 {
@@ -131,6 +133,42 @@ test_the_rest_may_go_with_the_link (void)
   g_assert_true (said (world, 1, "RUN /5"));
 }
 
+/* It is told when there is something. */
+static void
+test_who_has_refused_is_not_asked_again (void)
+{
+  g_autoptr (World) world = world_new (4, FALSE);
+
+  start (world);
+  be_hungry (world, 3, 1);
+  g_assert_cmpuint (world->peer[3].steals, ==, 3);
+  pass (world, 100000);
+  guint before = world->peer[3].steals;
+  (void)offer (world, 0, "/0");
+  pass (world, 2 * LEND_TELL_MAX_US);
+  g_assert_true (said (world, 3, "RUN /0"));
+  g_assert_cmpuint (world->peer[3].steals, >, before);
+  before = world->peer[3].steals;
+  finish (world, 3, "/0");
+  be_hungry (world, 3, 1);
+  g_assert_cmpuint (world->peer[3].steals, ==, before + 1); /* n0, which gave */
+}
+
+/* It stands still while the constants are on their way. */
+static void
+test_a_thief_that_comes_early_is_owed (void)
+{
+  g_autoptr (World) world = world_new (2, FALSE);
+
+  deliver (world, the_link (world), 0,
+           &(Message){ .kind = MESSAGE_STEAL, .number = 1, .count = 1 });
+  g_assert_cmpuint (world->peer[0].node->lend.owed->len, ==, 1);
+  start (world);
+  deliver (world, the_link (world), 0,
+           &(Message){ .kind = MESSAGE_STEAL, .number = 2, .count = 0 });
+  g_assert_cmpuint (world->peer[0].node->lend.owed->len, ==, 0); /* that wants nothing */
+}
+
 /* The engine looks for long, and the thief is gone meanwhile: the job is where it was. */
 static void
 test_what_nobody_takes_comes_back (void)
@@ -255,6 +293,8 @@ main (int argc, char **argv)
   TEST ("a-reply-may-end-after-its-first-job", test_a_reply_may_end_after_its_first_job);
   TEST ("a-request-stands-until-its-last-job", test_a_request_stands_until_its_last_job);
   TEST ("the-rest-may-go-with-the-link", test_the_rest_may_go_with_the_link);
+  TEST ("who-has-refused-is-not-asked-again", test_who_has_refused_is_not_asked_again);
+  TEST ("a-thief-that-comes-early-is-owed", test_a_thief_that_comes_early_is_owed);
   g_test_add_func ("/lend/what-nobody-takes-comes-back", test_what_nobody_takes_comes_back);
   g_test_add_func ("/lend/what-has-not-begun-goes-back", test_what_has_not_begun_goes_back);
   g_test_add_func ("/lend/a-refusal-may-say-who-has-it", test_a_refusal_may_say_who_has_it);

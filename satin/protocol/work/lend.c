@@ -33,6 +33,35 @@ take_for (Node *node, Lending lending, guint32 asked)
   effect->count = asked;
 }
 
+/* Those who ask just now are among the thieves. */
+static void
+ask_for_all (const Lend *lend, NodeEffect *owe)
+{
+  owe->count = lend->owed->len + lend->asked->len;
+}
+
+/* There is nothing for this thief: it is told when there is. */
+static void
+owe (Node *node, const NodeId *thief)
+{
+  Lend *lend = &node->lend;
+
+  if (lend->owed->len == 0)
+    {
+      lend->look_pause_us = LEND_LOOK_MIN_US;
+      lend->look_us = node->now_us + lend->look_pause_us;
+    }
+  node_id_set_add (lend->owed, thief);
+  ask_for_all (lend, core_emit (node, NODE_EFFECT_REQUEST));
+}
+
+static void
+refuse (Node *node, const Lending *lending)
+{
+  (void)member_send (node, &lending->thief,
+                     &(Message){ .kind = MESSAGE_NONE, .number = lending->request });
+}
+
 void
 lend_on_request (Node *node, const NodeId *from, const Message *m)
 {
@@ -41,9 +70,13 @@ lend_on_request (Node *node, const NodeId *from, const Message *m)
   const Member *thief = roster_find (node, from);
 
   node_id_set_remove (node->lend.owed, from);
-  if (m->count == 0 || stop_halts (node) || !constants_started (node) || thief->leaving
-      || !carry_has_room (thief))
-    (void)member_send (node, from, &(Message){ .kind = MESSAGE_NONE, .number = m->number });
+  if (m->count == 0 || stop_halts (node) || thief->leaving)
+    refuse (node, &lending);
+  else if (!constants_started (node) || !carry_has_room (thief))
+    {
+      refuse (node, &lending);
+      owe (node, from); /* it does not ask again before it is told, or only now and then */
+    }
   else if (!verify_own_lends (node, from, m->number))
     take_for (node, lending, 1);
 }
@@ -70,28 +103,6 @@ void
 lend_tell (Node *node)
 {
   tell (node);
-}
-
-/* Those who ask just now are among the thieves. */
-static void
-ask_for_all (const Lend *lend, NodeEffect *owe)
-{
-  owe->count = lend->owed->len + lend->asked->len;
-}
-
-/* There is nothing for this thief: it is told when there is. */
-static void
-owe (Node *node, const NodeId *thief)
-{
-  Lend *lend = &node->lend;
-
-  if (lend->owed->len == 0)
-    {
-      lend->look_pause_us = LEND_LOOK_MIN_US;
-      lend->look_us = node->now_us + lend->look_pause_us;
-    }
-  node_id_set_add (lend->owed, thief);
-  ask_for_all (lend, core_emit (node, NODE_EFFECT_REQUEST));
 }
 
 void
@@ -200,8 +211,7 @@ give_back (Node *node, const Lending *lending, GPtrArray *loans)
         core_emit (node, NODE_EFFECT_BACK)->loan = loan->loan;
     }
   if (member_is_connected (node, &lending->thief))
-    (void)member_send (node, &lending->thief,
-                       &(Message){ .kind = MESSAGE_NONE, .number = lending->request });
+    refuse (node, lending);
 }
 
 void

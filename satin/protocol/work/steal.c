@@ -229,20 +229,6 @@ refuse (Node *node, StealLane *lane)
     node_id_set_add (node->steal.refused, &lane->victim);
 }
 
-/* Somebody of this lane has work: all of it may be asked again. */
-static void
-forgive (Node *node, const StealLane *lane)
-{
-  GArray *refused = node->steal.refused;
-
-  for (guint i = refused->len; i > 0; i--)
-    {
-      const Member *member = roster_find (node, &g_array_index (refused, NodeId, i - 1));
-      if (member == NULL || lane_of (node, member) == lane)
-        g_array_remove_index (refused, i - 1);
-    }
-}
-
 /* All that was given has come. */
 static void
 end_request (Node *node, StealLane *lane)
@@ -253,10 +239,10 @@ end_request (Node *node, StealLane *lane)
       return;
     }
   lane->in_flight = FALSE;
+  node_id_set_remove (node->steal.refused, &lane->victim); /* it was asked by a probe */
   lane->got_us = node->now_us;
   lane->pause_us = STEAL_PAUSE_MIN_US;
   lane->resume_us = 0;
-  forgive (node, lane);
   if (lane->run >= lane->asked)
     lane->fed_us = node->now_us;
 }

@@ -54,7 +54,7 @@ typedef struct
   guint32 hungry;   /* idle seats */
   guint64 requests; /* so far */
   StealLane lanes[STEAL_LANES];
-  GArray *refused; /* set of nodes: since somebody of their lane gave */
+  GArray *refused; /* set of nodes: each owes this one a MORE */
 } Steal;
 
 void steal_init (Node *node);
