@@ -48,11 +48,11 @@ roster_changed (Node *node, GPtrArray *old, gboolean next)
   Change *change = g_new0 (Change, 1);
   change->joined = roster_new_members ();
   change->left = g_array_new (FALSE, FALSE, sizeof (NodeId));
-  for (guint i = 0; i < members->len; i++)
-    if (roster_find_in (old, &((Member *)members->pdata[i])->id) == NULL)
+  for (guint i = 0, at = 0; i < members->len; i++)
+    if (roster_find_next (old, &at, &((Member *)members->pdata[i])->id) == NULL)
       g_ptr_array_add (change->joined, g_rc_box_acquire (members->pdata[i]));
-  for (guint i = 0; i < old->len; i++)
-    if (roster_find_in (members, &((Member *)old->pdata[i])->id) == NULL)
+  for (guint i = 0, at = 0; i < old->len; i++)
+    if (roster_find_next (members, &at, &((Member *)old->pdata[i])->id) == NULL)
       g_array_append_val (change->left, ((Member *)old->pdata[i])->id);
   if (changes->len == ROSTER_CHANGES_MAX)
     g_ptr_array_remove_index (changes, 0);

@@ -2,10 +2,25 @@
 /* See roster.h: the roster as others see it. Looks, never acts. */
 #include "../core.h"
 
-/* They stand by age, which is the order of their ids. */
+/* Members stand by age, which is the order of their ids. */
 Member *
-roster_find_in (GPtrArray *members, const NodeId *id)
+roster_find_next (const GPtrArray *members, guint *at, const NodeId *id)
 {
+  while (*at < members->len)
+    {
+      Member *member = members->pdata[*at];
+      int order = node_id_compare (&member->id, id);
+      if (order >= 0)
+        return order == 0 ? member : NULL;
+      (*at)++;
+    }
+  return NULL;
+}
+
+Member *
+roster_find (Node *node, const NodeId *id)
+{
+  const GPtrArray *members = node->roster.members;
   guint from = 0, to = members->len;
 
   while (from < to)
@@ -21,12 +36,6 @@ roster_find_in (GPtrArray *members, const NodeId *id)
         to = middle;
     }
   return NULL;
-}
-
-Member *
-roster_find (Node *node, const NodeId *id)
-{
-  return roster_find_in (node->roster.members, id);
 }
 
 Member *

@@ -107,9 +107,9 @@ send_to_all_links (Node *node)
 static void
 keep_members (GPtrArray *old, GPtrArray *members)
 {
-  for (guint i = 0; i < members->len; i++)
+  for (guint i = 0, at = 0; i < members->len; i++)
     {
-      Member *member = members->pdata[i], *before = roster_find_in (old, &member->id);
+      Member *member = members->pdata[i], *before = roster_find_next (old, &at, &member->id);
 
       if (before != NULL)
         {
@@ -211,10 +211,11 @@ roster_replace (Node *node, const Term *term, guint64 version, GPtrArray *member
   contacts_refresh (node);
   roster_changed (node, old, next);
   node->stats.rosters++;
-  for (guint i = 0; i < old->len; i++)
+  for (guint i = 0, at = 0; i < old->len; i++)
     {
       Member *member = old->pdata[i];
-      if (roster_find_in (members, &member->id) != NULL || node_id_equal (&member->id, &node->self))
+      if (roster_find_next (members, &at, &member->id) != NULL
+          || node_id_equal (&member->id, &node->self))
         continue;
       for (guint j = node->links.links->len; j > 0; j--) /* a false alarm learns of it at once */
         {
@@ -226,8 +227,8 @@ roster_replace (Node *node, const Term *term, guint64 version, GPtrArray *member
         node->above->departing (node, &member->id);
       departed (node, member);
     }
-  for (guint i = 0; i < members->len; i++)
-    if (roster_find_in (old, &((Member *)members->pdata[i])->id) == NULL)
+  for (guint i = 0, at = 0; i < members->len; i++)
+    if (roster_find_next (old, &at, &((Member *)members->pdata[i])->id) == NULL)
       node->above->joined (node, members->pdata[i], old->len > 0);
   note_lost (node);
   node->above->changed (node);

@@ -86,8 +86,9 @@ void roster_done (Node *node);
 /* Starts a run, or goes on with it when nobody else is left: a new term with this node alone. */
 void roster_found (Node *node);
 Member *roster_find (Node *node, const NodeId *id);
-/* (nullable): among these, which stand by age. */
-Member *roster_find_in (GPtrArray *members, const NodeId *id);
+/* (nullable): among these, which stand by age. Of one call to the next ids grow; `at`: 0 at first,
+ * where the search goes on. */
+Member *roster_find_next (const GPtrArray *members, guint *at, const NodeId *id);
 /* (nullable): the eldest. */
 Member *roster_master (Node *node);
 /* (nullable): the eldest that is not proved dead; who it will be. */
