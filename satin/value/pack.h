@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* GVariant's serialised form, little-endian, written and read item by item along a type string: for
- * what has lists and texts in it, which a record (record.h) has not. Types: b u t d s, tuples and
+ * what is no C struct, as a record (record.h) is. Types: b u t d s, tuples and
  * arrays of these. Pure; one thread per Packer or Unpacker, any number for a type. */
 #pragma once
 
-#include <glib.h>
+#include "framing.h"
 
 #define PACK_DEPTH_MAX 8 /* containers in each other */
 
 /* What the type takes that begins at one character of a type string. */
 typedef struct
 {
-  guint32 fixed; /* size; 0: it varies */
-  guint16 ends;  /* how many ends a tuple writes down */
+  Layout in;
   guint16 chars; /* of the string */
-  guint8 align;
-  char kind; /* the character */
+  char kind;     /* the character */
 } PackLayout;
 
 /* (transfer full, g_free): the layouts of this type, one for each character. To be made once. */
@@ -25,25 +23,16 @@ typedef struct
 {
   const PackLayout *own;  /* the container */
   const PackLayout *next; /* the next item; an array's element */
-  gsize start;            /* where it begins */
-  gsize end;              /* Unpacker: where its items end */
-  gsize stop;             /* Unpacker: where it ends, its table of ends included */
-  gsize table;            /* Unpacker: where the next end is written down */
-  guint width;            /* of one end */
-  guint n_ends;           /* Packer: where its ends begin among all */
+  FramingLevel in;
 } PackLevel;
 
 /* ---- writing ---- */
 
 typedef struct
 {
-  guint8 *data; /* what is written */
-  gsize at, room;
+  FramingWriter out;
   PackLevel levels[PACK_DEPTH_MAX];
   guint depth;
-  guint n_ends, ends_max;
-  gsize *ends; /* ends of items that are not written yet */
-  gsize few_ends[16];
   guint8 few[256]; /* enough for most */
 } Packer;
 
@@ -68,11 +57,9 @@ void pack_clear (Packer *packer);
 
 typedef struct
 {
-  const guint8 *data;
-  gsize at;
+  FramingReader in; /* once it failed, what is read from then on is zero or empty */
   PackLevel levels[PACK_DEPTH_MAX];
   guint depth;
-  gboolean failed; /* sticky: what is read from then on is zero or empty */
 } Unpacker;
 
 /* Reads a tuple of this type, trusting nothing: whatever is not in normal form fails. `data` is

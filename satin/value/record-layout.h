@@ -9,21 +9,14 @@
 
 #include <string.h>
 
-/* How a value lies in the bytes. */
-typedef struct
-{
-  gsize align; /* 1, 2, 4 or 8 */
-  gsize fixed; /* its size; 0: the size varies */
-} Layout;
-
+/* Of those that are neither records nor lists. */
 static const Layout layouts[] = {
-  [SATIN_KIND_INT8] = { 2, 2 },   [SATIN_KIND_UINT8] = { 1, 1 },
-  [SATIN_KIND_INT16] = { 2, 2 },  [SATIN_KIND_UINT16] = { 2, 2 },
-  [SATIN_KIND_INT32] = { 4, 4 },  [SATIN_KIND_UINT32] = { 4, 4 },
-  [SATIN_KIND_INT64] = { 8, 8 },  [SATIN_KIND_UINT64] = { 8, 8 },
-  [SATIN_KIND_DOUBLE] = { 8, 8 }, [SATIN_KIND_BYTES] = { 1, 0 },
-  [SATIN_KIND_RECORD] = { 0, 0 }, [SATIN_KIND_SHARED] = { 8, RECORD_SHARED_BYTES },
-  [SATIN_KIND_LIST] = { 0, 0 },   [SATIN_KIND_TEXT] = { 1, 0 },
+  [SATIN_KIND_INT8] = { 2, 2, 0 },   [SATIN_KIND_UINT8] = { 1, 1, 0 },
+  [SATIN_KIND_INT16] = { 2, 2, 0 },  [SATIN_KIND_UINT16] = { 2, 2, 0 },
+  [SATIN_KIND_INT32] = { 4, 4, 0 },  [SATIN_KIND_UINT32] = { 4, 4, 0 },
+  [SATIN_KIND_INT64] = { 8, 8, 0 },  [SATIN_KIND_UINT64] = { 8, 8, 0 },
+  [SATIN_KIND_DOUBLE] = { 8, 8, 0 }, [SATIN_KIND_BYTES] = { 0, 1, 0 },
+  [SATIN_KIND_TEXT] = { 0, 1, 0 },   [SATIN_KIND_SHARED] = { RECORD_SHARED_BYTES, 8, 0 },
 };
 
 static inline Layout type_layout (const SatinType *type, int depth);
@@ -32,23 +25,12 @@ static inline Layout field_layout (const SatinField *field, int depth);
 static inline Layout
 record_layout (const SatinType *type, int depth)
 {
-  Layout whole = { 1, 0 };
-  gboolean fixed = TRUE;
+  Layout sum = { 0, 1, 0 }, item = { 1, 1, 0 };
 
   g_assert (depth < RECORD_DEPTH_MAX);
   for (guint i = 0; i < type->n_fields; i++)
-    {
-      Layout layout = field_layout (&type->fields[i], depth + 1);
-
-      whole.align = MAX (whole.align, layout.align);
-      whole.fixed = framing_align (whole.fixed, layout.align) + layout.fixed;
-      fixed = fixed && layout.fixed > 0;
-    }
-  /* The empty tuple takes one byte, so that every value of fixed size takes some. */
-  whole.fixed = type->n_fields == 0 ? 1 : framing_align (whole.fixed, whole.align);
-  if (!fixed)
-    whole.fixed = 0;
-  return whole;
+    framing_add (&sum, item = field_layout (&type->fields[i], depth + 1));
+  return framing_sum (sum, item.fixed == 0);
 }
 
 static inline const SatinType *
@@ -61,7 +43,7 @@ static inline Layout
 list_layout (const SatinType *type, int depth)
 {
   g_assert (depth < RECORD_DEPTH_MAX);
-  return (Layout){ type_layout (item_type (type), depth + 1).align, 0 };
+  return (Layout){ 0, type_layout (item_type (type), depth + 1).align, 0 };
 }
 
 static inline Layout
@@ -81,17 +63,6 @@ field_layout (const SatinField *field, int depth)
   if (field->count > 0)
     layout.fixed = 0;
   return layout;
-}
-
-/* How many ends a record writes down. */
-static inline gsize
-record_n_ends (const SatinType *type)
-{
-  gsize n = 0;
-
-  for (guint i = 0; i + 1 < type->n_fields; i++)
-    n += field_layout (&type->fields[i], 0).fixed == 0;
-  return n;
 }
 
 static inline void

@@ -408,7 +408,7 @@ read_text (Unpacker *from)
 {
   const char *text = unpack_text (from);
 
-  from->failed = from->failed || strlen (text) > MESSAGE_TEXT_MAX;
+  from->in.failed = from->in.failed || strlen (text) > MESSAGE_TEXT_MAX;
   return text;
 }
 
@@ -433,7 +433,7 @@ read_item (MessageReader *from, Message *m, const MessageList *list, Item *item)
   for (const MessageField *field = list->fields; field->meaning != NULL; field++)
     message_read_field (from, m, field, item);
   unpack_close (&from->unpacker);
-  return !from->unpacker.failed;
+  return !from->unpacker.in.failed;
 }
 
 static void

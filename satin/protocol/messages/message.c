@@ -272,8 +272,8 @@ message_take_attachment (MessageReader *from)
 {
   g_clear_pointer (&from->last, g_bytes_unref);
   if (from->n_left == 0)
-    from->unpacker.failed = TRUE;
-  if (from->unpacker.failed)
+    from->unpacker.in.failed = TRUE;
+  if (from->unpacker.in.failed)
     return NULL;
   gsize length = (gsize)length_at (from->lengths, 0);
   from->last = g_bytes_new_from_bytes (from->bytes, from->next, length);
@@ -291,7 +291,7 @@ read_fields (MessageReader *from, Message *m, const guint8 *header, gsize size)
   for (const MessageField *field = kinds[m->kind].fields; field->meaning != NULL; field++)
     {
       message_read_field (from, m, field, m);
-      if (from->unpacker.failed)
+      if (from->unpacker.in.failed)
         return g_strdup_printf ("its '%s' is malformed", field->meaning);
     }
   if (!unpack_end (&from->unpacker) || from->n_left > 0)
