@@ -136,12 +136,12 @@ SatinSlot_ *satin_next_ (SatinStack_ *stack, SatinSlot_ *self, SatinSlot_ *first
                          int begun);
 uint32_t satin_forget_ (SatinStack_ *stack, SatinSlot_ *self, SatinSlot_ *base, SatinSlot_ *first,
                         SatinSlot_ *top);
-void *satin_arena_take_ (SatinStack_ *stack, uint32_t size);
+/* For slot `top`, or above the frame's slots, which end at `top`. */
+void *satin_arena_take_ (SatinStack_ *stack, SatinSlot_ *self, SatinSlot_ *top, uint32_t size);
 void satin_arena_drop_ (SatinStack_ *stack, void *mark);
 void satin_hold_args_ (const SatinJob *job, void *args);
 void satin_hold_result_ (const SatinJob *job, void *result);
 void satin_release_ (SatinStack_ *stack, SatinSlot_ *base, SatinSlot_ *head, uint64_t fresh);
-void satin_unsynced_ (const SatinJob *job) G_GNUC_NORETURN;
 
 #define SATIN_INLINE_ static inline __attribute__ ((always_inline, unused))
 #define SATIN_LIKELY_(x) __builtin_expect (!!(x), 1)
@@ -263,7 +263,7 @@ satin_place_ (SatinFrame_ *frame, const SatinJob *job, void *into, int big, uint
     frame->holds = TRUE;
   if (big)
     {
-      payload = satin_arena_take_ (frame->stack, payload_size);
+      payload = satin_arena_take_ (frame->stack, frame->self, slot, payload_size);
       if (frame->arena == NULL)
         frame->arena = payload;
       __builtin_memcpy (slot->payload, &payload, sizeof payload);

@@ -48,7 +48,8 @@ SATIN_INLINE_ void
 satin_end_ (SatinFrame_ *frame)
 {
   if (SATIN_UNLIKELY_ (frame->first != frame->head))
-    satin_unsynced_ (frame->own);
+    satin_fail_ (frame->stack, frame->self, frame->head,
+                 "it returned without satin_sync after its last satin_spawn");
   if (frame->holds)
     satin_release_ (frame->stack, frame->base, frame->head, frame->fresh);
   if (frame->arena != NULL)
@@ -97,8 +98,6 @@ typedef struct
 
 void satin_keep_at_ (SatinPhases_ *phases, const void *state);
 int satin_recall_at_ (SatinPhases_ *phases, void *state);
-void satin_keep_unsynced_ (const SatinJob *job) G_GNUC_NORETURN;
-void satin_recall_late_ (const SatinJob *job) G_GNUC_NORETURN;
 
 SATIN_INLINE_ SatinPhases_
 satin_phases_ (const SatinFrame_ *frame, const SatinJob *keeps)
@@ -124,7 +123,7 @@ satin_keep_ (SatinFrame_ *frame, const SatinJob *keeps, const void *state)
   SatinPhases_ phases = satin_phases_ (frame, keeps);
 
   if (SATIN_UNLIKELY_ (frame->first != frame->head))
-    satin_keep_unsynced_ (frame->own);
+    satin_fail_now_ (frame, "it called satin_keep before satin_sync had ended its phase");
   satin_put_down_ (frame);
   satin_keep_at_ (&phases, state);
   satin_go_on_ (frame, &phases);
@@ -138,7 +137,7 @@ satin_recall_ (SatinFrame_ *frame, const SatinJob *keeps, void *state)
   int found;
 
   if (SATIN_UNLIKELY_ (frame->base != frame->head))
-    satin_recall_late_ (frame->own);
+    satin_fail_now_ (frame, "it called satin_recall after its first satin_spawn or satin_call");
   SATIN_WRITE_ (frame->stack->jobs, frame->jobs);
   found = satin_recall_at_ (&phases, state);
   frame->jobs = frame->stack->jobs;
@@ -255,7 +254,7 @@ typedef struct
 /* What inlined code takes for granted of the library: a program refuses to run with another one.
  * The number is made of the size of each struct that a program shares with the library and of the
  * places of its members; the version is for what these do not show, as the meaning of a field. */
-#define SATIN_INLINE_VERSION_ 5u
+#define SATIN_INLINE_VERSION_ 6u
 #define SATIN_MIX_(h, x) (((h) ^ (uint32_t)(x)) * 16777619u)
 #define SATIN_MIX_1_(h, T, a) SATIN_MIX_ (SATIN_MIX_ (h, sizeof (T)), offsetof (T, a))
 #define SATIN_MIX_2_(h, T, a, b) SATIN_MIX_ (SATIN_MIX_1_ (h, T, a), offsetof (T, b))

@@ -8,8 +8,6 @@
 #include "record.h"
 
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static pthread_mutex_t constant_mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -23,14 +21,6 @@ satin_const_register_ (SatinConst_ *constant)
   constant->next = constant_first;
   constant_first = constant;
   pthread_mutex_unlock (&constant_mutex);
-}
-
-void
-satin_const_missing_ (const SatinConst_ *constant)
-{
-  fprintf (stderr, "satin: constant '%s' is read before satin_publish gave it a value\n",
-           constant->name);
-  abort ();
 }
 
 SatinConst_ *

@@ -76,9 +76,9 @@ typedef enum
                         process: `job` with arguments `value`, and why: `cause`. It was taken from
                         elsewhere as the job at `path`, or a part of that. Tell others, then call
                         engine_words_heard */
-  ENGINE_FAILED,  /* the job at `at` (`path` is the same), `job` with arguments `value`, said by
-                     satin_fail that the run cannot go on: `cause`, which stays. It waits for the
-                     end of the run */
+  ENGINE_FAILED, /* the job at `at` (`path` too), or (unless `innermost`) one below it, `job` with
+                    arguments `value`, said by satin_fail that the run cannot go on, or broke
+                    a rule of satin.h: `cause`, which stays. It waits for the end of the run */
   ENGINE_IMPROVED /* satin_improve changed BEST number `best`: `value` is its encoding */
 } EngineEventKind;
 

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* satin_fail: a job says that the run cannot go on. The process is whole, so the driver hears of it
- * by the mailbox, and the stack keeps serving scans, aborts and halts until the run has ended.
+/* satin_fail: a job says that the run cannot go on, or breaks a rule of satin.h. The process is
+ * whole, so the driver hears of it by the mailbox, and the stack keeps serving scans, aborts and
+ * halts until the run has ended.
  * Owner threads. Tests: test-fail, e2e/fail.sh. */
 #include "config.h"
 
 #include "engine.h"
+#include "sched/worker.h"
 #include "tree/trace.h"
 
 #include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 /* How often a failed job looks whether it was aborted, or its stack is asked for something. */
 #define FAIL_LOOK_US 2000
@@ -22,30 +26,55 @@ sentence (const char *format, va_list values)
   return g_intern_string (g_strstrip (g_strdelimit (text, "\r\n", ' ')));
 }
 
+/* Tells the driver. `innermost`: it is this job, and none below it. */
+static void
+raise_failure (Stack *stack, SatinSlot_ *slot, gboolean innermost, const char *cause)
+{
+  EngineEvent event
+      = { .kind = ENGINE_FAILED, .job = slot->job, .cause = cause, .innermost = innermost };
+  Trace trace;
+
+  trace_init (&trace, stack, slot);
+  event.at = trace_path (&trace, stack->engine->config.stems);
+  event.path = g_strdup (event.at);
+  event.value = slot_encode_args (slot);
+  trace_clear (&trace);
+  mailbox_raise (stack->engine, &event);
+}
+
 void
 satin_fail_ (SatinStack_ *open, SatinSlot_ *self, SatinSlot_ *top, const char *format, ...)
 {
   Stack *stack = (Stack *)open;
-  EngineEvent event = { .kind = ENGINE_FAILED, .job = self->job };
-  Trace trace;
+  const char *cause;
   va_list values;
 
   va_start (values, format);
-  event.cause = sentence (format, values);
+  cause = sentence (format, values);
   va_end (values);
   satin_poll_ (open, self, top); /* what was aborted fails nothing */
   if (!trace_is_aborted (stack))
-    {
-      trace_init (&trace, stack, self);
-      event.at = trace_path (&trace, stack->engine->config.stems);
-      event.path = g_strdup (event.at);
-      event.value = slot_encode_args (self);
-      trace_clear (&trace);
-      mailbox_raise (stack->engine, &event);
-    }
+    raise_failure (stack, self, TRUE, cause);
   for (;;)
     {
       g_usleep (FAIL_LOOK_US);
       satin_poll_ (open, self, top);
     }
+}
+
+void
+satin_const_missing_ (const SatinConst_ *constant)
+{
+  g_autofree char *cause = g_strdup_printf (
+      "constant '%s' is read before satin_publish gave it a value", constant->name);
+  Stack *stack = worker_here ();
+
+  if (stack == NULL || stack->own.mark == NULL)
+    {
+      fprintf (stderr, "satin: %s\n", cause);
+      abort ();
+    }
+  raise_failure (stack, stack->own.running, FALSE, g_intern_string (cause));
+  /* The frame is not known here: nothing of the stack can be scanned or aborted any more. */
+  worker_halt (stack, NULL, NULL, FALSE);
 }

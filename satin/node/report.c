@@ -480,7 +480,7 @@ report_difference (Driver *driver, const NodeEffect *effect)
 static void
 report_failure (Driver *driver, const EngineEvent *said)
 {
-  g_autofree char *text = failed_job_text (said, "");
+  g_autofree char *text = failed_job_text (said, said->innermost ? "" : ", or one below it");
 
   driver_step (driver, &(NodeEvent){ .kind = NODE_EVENT_CRASH_REPORT,
                                      .path = said->path,

@@ -3,7 +3,7 @@
  * handlers, a child process and lines of its own, and checks that Satin leaves them alone. Files in
  * FOLDER say what happens, and make it wait: each leaf of root K adds a byte to ran.K, and the last
  * one waits while hold.K stands; main writes its process number to main.K before root K, and stays
- * there while stay.K stands. */
+ * there while stay.K stands. fail.K, unsynced.K, unset.0: a job fails, or a rule is broken. */
 #include <satin.h>
 
 #include <fcntl.h>
@@ -78,6 +78,8 @@ SATIN_JOB (sum, uint64_t, (uint64_t, before), (uint32_t, root), (SatinText, fold
   uint64_t parts[LEAVES], all = before;
   for (uint32_t i = 0; i < LEAVES; i++)
     satin_spawn (leaf, &parts[i], before, root, i, folder);
+  if (stands (folder.text, "unsynced", root))
+    return before;
   satin_sync ();
   for (uint32_t i = 0; i < LEAVES; i++)
     all = all * 31 + parts[i];
@@ -180,7 +182,8 @@ static gboolean
 ask (SatinRun *run, const Wish *wish, uint32_t base_value, uint64_t *all)
 {
   *all = base_value;
-  satin_publish (run, base, &base_value);
+  if (!stands (wish->folder, "unset", 0))
+    satin_publish (run, base, &base_value);
   for (uint32_t root = 0; root < (uint32_t)wish->roots; root++)
     {
       g_autofree char *file = file_of (wish->folder, "main", root);

@@ -107,6 +107,29 @@ is "a job fails: the host goes on" "$code:$(tail -n 1 <<<"$answer"):$words" "0:h
 ok "… and is told which one" grep -q '^host: closed with 6: a job failed: the job at 1:/[0-9]*, leaf .* was told to$' <<<"$answer"
 is "… and opens another run" "$(grep -c 'closed with 6' <<<"$answer")" 2
 
+# A broken rule ends the run, not the host; what was saved stays.
+fresh unsynced
+: >"$folder/unsynced.1"
+: >"$folder/stay.1"
+begin "$work/alone" --checkpoint "$file" --interval 0.1
+ok "the first root is saved" wait_for $((20 * slow)) has_rows 1
+rm "$folder/stay.1"
+ended
+is "a job returns without a sync: the host goes on" "$code:$(tail -n 1 <<<"$answer"):$words" "0:host: done:"
+ok "… and is told which one" \
+  grep -q '^host: closed with 6: a job failed: the job at 1:, sum .*: it returned without satin_sync after' <<<"$answer"
+rm "$folder/unsynced.1"
+try "$work/alone" --checkpoint "$file"
+is "… and the mended host goes on from there" "$code:$(head -n 1 <<<"$answer"):$(ran 0)" "0:$(head -n 1 <<<"$wanted"):12"
+
+fresh unset
+: >"$folder/unset.0"
+try "$work/alone" --again 1
+is "a job reads a constant without a value: the host goes on" "$code:$(tail -n 1 <<<"$answer"):$words" "0:host: done:"
+ok "… and is told which one" \
+  grep -q "^host: closed with 6: a job failed: the job at /.*: constant 'base' is read before satin_publish" <<<"$answer"
+is "… and opens another run" "$(grep -c 'closed with 6' <<<"$answer")" 2
+
 # ---- under satin run ----
 
 fresh nodes

@@ -112,7 +112,8 @@ fi
 try "$laws" 6 kept
 is "a job that syncs" "$answer" 1
 try "$laws" 6 broken
-ok "one that does not is named" grep -q "job 'hasty' returned without satin_sync" <<<"$words"
+ok "one that does not is named" grep -q "a job failed: the job at /, hasty (1): it returned without satin_sync" <<<"$words"
+is "… and ends the run at once" "$code" 6
 
 # Jobs register themselves, so nobody can forget one.
 try "$SATIN_BIN/../tests/e2e/numbered"

@@ -127,6 +127,36 @@ rig_run (Rig *rig, guint32 job, const void *args)
   return result;
 }
 
+static void
+await (Rig *rig, EngineEventKind kind, EngineEvent *event)
+{
+  while (rig_next (rig, event, 60 * G_USEC_PER_SEC))
+    {
+      if (event->kind == kind)
+        return;
+      engine_event_clear (event);
+    }
+  g_error ("event %d did not come", (int)kind);
+}
+
+void
+rig_fail (const SatinJob *const *jobs, guint32 job, const void *args, const char *at,
+          const char *cause)
+{
+  Rig *rig = rig_new_for (jobs, 1, 0, 1);
+  EngineEvent event;
+
+  rig_start (rig, job, args);
+  await (rig, ENGINE_FAILED, &event);
+  g_assert_true (g_pattern_match_simple (at, event.at));
+  g_assert_true (g_pattern_match_simple (cause, event.cause));
+  engine_event_clear (&event);
+  engine_halt (rig->engine, FALSE);
+  await (rig, ENGINE_HALTED, &event);
+  engine_event_clear (&event);
+  rig_free (rig);
+}
+
 int64_t
 rig_run_number (Rig *rig, guint32 job, const void *args)
 {

@@ -34,3 +34,7 @@ gboolean rig_next (Rig *rig, EngineEvent *event, gint64 wait_us);
 GBytes *rig_run (Rig *rig, guint32 job, const void *args);
 /* The same of a job that returns an int64_t. */
 int64_t rig_run_number (Rig *rig, guint32 job, const void *args);
+/* Runs one job on a rig of its own until a job fails: the one at `at`, with this sentence
+ * (both are patterns). */
+void rig_fail (const SatinJob *const *jobs, guint32 job, const void *args, const char *at,
+               const char *cause);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* satin_fail: the driver hears which job failed and why; the stack of a failed job still serves
- * scans and halts; a job that was aborted fails nothing. */
+ * scans and halts; a job that was aborted fails nothing. A job that breaks a rule fails, too. */
 #include "config.h"
 
 #include "engine-rig.h"
@@ -56,14 +56,56 @@ SATIN_JOB (hurry, int64_t, (int32_t, n))
   return y;
 }
 
+/* A result of a MiB, of which nobody touches more than its page. */
+SATIN_RECORD (Roomy, (uint8_t, bytes, 1048576))
+
+SATIN_JOB (roomy, Roomy, (int32_t, n))
+{
+  static Roomy result;
+
+  (void)n;
+  return result;
+}
+
+SATIN_JOB (greedy, int64_t, (int32_t, n))
+{
+  static Roomy into;
+
+  for (int32_t i = 0; i < n; i++)
+    satin_spawn (roomy, &into, i);
+  satin_sync ();
+  return 0;
+}
+
+SATIN_CONST (int64_t, never)
+
+SATIN_JOB (reader, int64_t, (int32_t, n))
+{
+  return n + *satin_const (never);
+}
+
+SATIN_JOB (readers, int64_t, (int32_t, n))
+{
+  int64_t x, y;
+
+  satin_spawn (check, &x, n, -1);
+  satin_spawn (reader, &y, n);
+  satin_sync ();
+  return x + y;
+}
+
 enum
 {
   CHECK,
   TABLE,
   LATE,
-  HURRY
+  HURRY,
+  GREEDY,
+  READERS
 };
-static const SatinJob *const jobs[] = { &check_job, &table_job, &late_job, &hurry_job, NULL };
+static const SatinJob *const jobs[]
+    = { &check_job,   &table_job, &late_job,   &hurry_job, &greedy_job,
+        &readers_job, &roomy_job, &reader_job, NULL };
 
 /* The next event of this kind; others are dropped. */
 static void
@@ -129,6 +171,21 @@ test_what_was_aborted_fails_nothing (void)
   rig_free (rig);
 }
 
+static void
+test_the_arena_is_full (void)
+{
+  rig_fail (jobs, GREEDY, &(int32_t){ 1 << 20 }, "",
+            "the argument arena of its stack is full (* MiB): too many children with large"
+            " arguments or results");
+}
+
+static void
+test_a_constant_has_no_value (void)
+{
+  rig_fail (jobs, READERS, &(int32_t){ 4 }, "*", /* or one below it */
+            "constant 'never' is read before satin_publish gave it a value");
+}
+
 int
 main (int argc, char **argv)
 {
@@ -136,5 +193,7 @@ main (int argc, char **argv)
   g_test_add_func ("/fail/the-driver-hears-which-job-failed",
                    test_the_driver_hears_which_job_failed);
   g_test_add_func ("/fail/what-was-aborted-fails-nothing", test_what_was_aborted_fails_nothing);
+  g_test_add_func ("/fail/the-arena-is-full", test_the_arena_is_full);
+  g_test_add_func ("/fail/a-constant-has-no-value", test_a_constant_has_no_value);
   return g_test_run ();
 }

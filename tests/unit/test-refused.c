@@ -132,34 +132,21 @@ test_a_refused_thread_is_tried_again (void)
   rig_free (rig);
 }
 
-/* In a process of its own, which it ends. */
-static void
-run_there (guint32 job, int32_t n)
-{
-  g_autoptr (GBytes) result = rig_run (rig_new_for (jobs, 1, 0, 1), job, &n);
-
-  _Exit (result == NULL);
-}
-
 /* What another node would refuse is refused where it is made, in one sentence. */
 static void
 test_a_type_that_is_too_long_is_not_kept (void)
 {
-  if (g_test_subprocess ())
-    run_there (2, 1);
-  g_test_trap_subprocess (NULL, 0, G_TEST_SUBPROCESS_DEFAULT);
-  g_test_trap_assert_failed ();
-  g_test_trap_assert_stderr ("*job 'writer' keeps a state whose type takes 5127 characters*");
+  rig_fail (
+      jobs, 2, &(int32_t){ 1 }, "",
+      "it keeps a state whose type takes 5127 characters to write, more than 4096: keep arrays"
+      " or SatinBytes instead");
 }
 
 static void
 test_too_many_shared_bytes_are_not_returned (void)
 {
-  if (g_test_subprocess ())
-    run_there (3, MANY);
-  g_test_trap_subprocess (NULL, 0, G_TEST_SUBPROCESS_DEFAULT);
-  g_test_trap_assert_failed ();
-  g_test_trap_assert_stderr ("*job 'gatherer' returns or keeps 393217 shared bytes, more than*");
+  rig_fail (jobs, 3, &(int32_t){ MANY }, "",
+            "it returns or keeps 393217 shared bytes, more than 393216, in one value");
 }
 
 int

@@ -11,8 +11,6 @@
 #include "pending.h"
 #include "shared.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const SatinType no_arguments = { "fetch", 1, SATIN_KIND_RECORD, 0, NULL };
@@ -101,10 +99,12 @@ satin_own_at_ (SatinStack_ *open, SatinSlot_ *self, SatinSlot_ *head, const Sati
 
   if (list != NULL && list->len > RECORD_SHARED_MAX)
     {
-      fprintf (stderr,
-               "satin: job '%s' returns or keeps %u shared bytes, more than %u, in one value\n",
-               self->job->name, list->len, RECORD_SHARED_MAX);
-      _Exit (6);
+      guint n = list->len;
+
+      g_ptr_array_unref (list);
+      satin_fail_ (open, self, head,
+                   "it returns or keeps %u shared bytes, more than %u, in one value", n,
+                   RECORD_SHARED_MAX);
     }
   for (guint i = 0; list != NULL && i < list->len; i++)
     {

@@ -12,9 +12,6 @@
 #include "../tree/adopt.h"
 #include "../tree/trace.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 Digest
 keep_digest (Engine *engine, SatinSlot_ *self, const SatinType *type)
 {
@@ -71,7 +68,8 @@ renew_arena (SatinPhases_ *phases)
     satin_arena_drop_ (phases->stack, phases->arena);
   phases->arena = NULL;
   if (phases->keeps->big)
-    phases->arena = satin_arena_take_ (phases->stack, phases->keeps->payload);
+    phases->arena
+        = satin_arena_take_ (phases->stack, phases->self, phases->head, phases->keeps->payload);
 }
 
 /* A longer type would be refused by whoever reads the state. Few types are kept, time and again. */
@@ -86,13 +84,10 @@ check_type (const SatinPhases_ *phases)
   g_autofree char *signature = record_signature (type);
   gsize size = strlen (signature);
   if (size > RECORD_SIGNATURE_MAX)
-    {
-      fprintf (stderr,
-               "satin: job '%s' keeps a state whose type takes %" G_GSIZE_FORMAT
-               " characters to write, more than %u: keep arrays or SatinBytes instead\n",
-               phases->self->job->name, size, RECORD_SIGNATURE_MAX);
-      _Exit (6);
-    }
+    satin_fail_ (phases->stack, phases->self, phases->head,
+                 "it keeps a state whose type takes %" G_GSIZE_FORMAT
+                 " characters to write, more than %u: keep arrays or SatinBytes instead",
+                 size, RECORD_SIGNATURE_MAX);
   __atomic_store_n (&checked, type, __ATOMIC_RELAXED);
 }
 
@@ -114,12 +109,12 @@ place (SatinPhases_ *phases)
 }
 
 static guint32
-add_children (guint32 children, gsize n, const SatinJob *job)
+add_children (const SatinPhases_ *phases, guint32 children, gsize n)
 {
-  if (n <= G_MAXUINT32 - children)
-    return children + (guint32)n;
-  fprintf (stderr, "satin: job '%s' spawns more than %u children\n", job->name, G_MAXUINT32);
-  _Exit (6);
+  if (n > G_MAXUINT32 - children)
+    satin_fail_ (phases->stack, phases->self, phases->head, "it spawns more than %u children",
+                 G_MAXUINT32);
+  return children + (guint32)n;
 }
 
 void
@@ -133,7 +128,7 @@ satin_keep_at_ (SatinPhases_ *phases, const void *state)
   if (keeps->result_holds & satin_holds_SatinShared)
     satin_own_at_ (phases->stack, phases->self, phases->head, keeps->result, state);
   first = keep_first (phases->base, phases->head, &children);
-  children = add_children (children, (gsize)(phases->head - first), phases->self->job);
+  children = add_children (phases, children, (gsize)(phases->head - first));
   if (keeps->result_holds)
     {
       copy = g_malloc (keeps->result->size); /* first: it may be what is released below */
@@ -208,21 +203,4 @@ satin_recall_at_ (SatinPhases_ *phases, void *state)
   adopt_cover_phases (engine, &trace, keep_children (phases->base));
   trace_clear (&trace);
   return TRUE;
-}
-
-void
-satin_keep_unsynced_ (const SatinJob *job)
-{
-  fprintf (stderr, "satin: job '%s' called satin_keep before satin_sync had ended its phase\n",
-           job->name);
-  abort ();
-}
-
-void
-satin_recall_late_ (const SatinJob *job)
-{
-  fprintf (stderr,
-           "satin: job '%s' called satin_recall after its first satin_spawn or satin_call\n",
-           job->name);
-  abort ();
 }

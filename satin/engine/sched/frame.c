@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The slow ways that inlined code takes: a child that may belong to thieves, the end of a sync with
- * something public, big arguments, references, and the sentences for broken rules. Owner threads.
- */
+ * something public, big arguments, references. Owner threads. */
 #include "config.h"
 
 #include "../tree/adopt.h"
@@ -9,9 +8,6 @@
 #include "seat.h"
 #include "wait.h"
 #include "worker.h"
-
-#include <stdio.h>
-#include <stdlib.h>
 
 #define ARENA_ALIGN 16
 #define TELL_BATCH 128
@@ -193,20 +189,17 @@ satin_note_finished_ (SatinSlot_ *low, SatinSlot_ *end)
 }
 
 void *
-satin_arena_take_ (SatinStack_ *open, uint32_t size)
+satin_arena_take_ (SatinStack_ *open, SatinSlot_ *self, SatinSlot_ *top, uint32_t size)
 {
   Stack *stack = (Stack *)open;
   gsize bytes = ((gsize)size + ARENA_ALIGN - 1) / ARENA_ALIGN * ARENA_ALIGN;
   char *taken = stack->own.arena_top;
 
   if (bytes > (gsize)(stack->memory.arena + stack->memory.arena_bytes - taken))
-    {
-      fprintf (stderr,
-               "satin: the argument arena of a job stack is full (%" G_GSIZE_FORMAT
-               " MiB): too many children with large arguments or results\n",
-               stack->memory.arena_bytes >> 20);
-      _Exit (6);
-    }
+    satin_fail_ (open, self, top,
+                 "the argument arena of its stack is full (%" G_GSIZE_FORMAT
+                 " MiB): too many children with large arguments or results",
+                 stack->memory.arena_bytes >> 20);
   stack->own.arena_top = taken + bytes;
   return taken;
 }
@@ -244,12 +237,4 @@ satin_release_ (SatinStack_ *open, SatinSlot_ *base, SatinSlot_ *head, uint64_t 
   if (stack->own.fresh->len > fresh)
     g_ptr_array_set_size (stack->own.fresh, (gint)fresh);
   stack->open.fresh = stack->own.fresh->len;
-}
-
-void
-satin_unsynced_ (const SatinJob *job)
-{
-  fprintf (stderr, "satin: job '%s' returned without satin_sync after its last satin_spawn\n",
-           job->name);
-  abort ();
 }
