@@ -326,7 +326,8 @@ row_can_be_written (Ledger *ledger, const Row *row)
 static char *
 args_of (const Ledger *ledger, const Row *row)
 {
-  g_autoptr (GBytes) args = ledger->job_args != NULL ? loan_read_args (row->args) : NULL;
+  gboolean is_known = ledger->job_args != NULL && row->job < ledger->n_jobs;
+  g_autoptr (GBytes) args = is_known ? loan_read_args (row->args) : NULL;
   return args != NULL ? cell_json (ledger->job_args[row->job], args, CELL_JSON_ROW) : NULL;
 }
 
@@ -383,12 +384,15 @@ write_keeps (Ledger *ledger, const Inbox *inbox, guint64 *n_written, GError **er
       gboolean written;
       if (!row_can_be_written (ledger, row))
         continue;
+      g_autofree char *args = args_of (ledger, row);
       Keep keep = { .path = row->path,
                     .children = row->children,
                     .digest = row->digest.bytes,
                     .digest_size = sizeof row->digest.bytes,
                     .type = row->type,
-                    .value = row->value };
+                    .value = row->value,
+                    .args = args,
+                    .args_size = args != NULL ? strlen (args) : 0 };
       double work_s = (double)row->work_us / G_USEC_PER_SEC;
       if (!results_put_keep (ledger->results, &keep, work_s, &written, error)
           || !ledger_write_shares (ledger, row, error))

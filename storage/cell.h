@@ -16,6 +16,7 @@ gboolean cell_bind (sqlite3_stmt *statement, int index, const char *type, GBytes
  * 64 bytes more than in format 2: four lengths of columns, two times of up to six bytes, and the
  * rest for the texts of value and arguments. */
 #define CELL_JSON_ROW 48     /* bytes of both texts in a row */
+#define CELL_JSON_KEEP 62    /* of both in a kept state, which has no times */
 #define CELL_JSON_BEST 65536 /* of a best value, of which there are few */
 gsize cell_bind_both (sqlite3_stmt *statement, int index, int json_index, const char *type,
                       GBytes *value, gsize json_max);

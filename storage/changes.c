@@ -28,7 +28,7 @@ static const struct
         { "best", "SELECT * FROM best WHERE rowid = ?1",
           "INSERT INTO best VALUES (?, ?, ?, ?, ?)" },
         { "keep", "SELECT * FROM keep WHERE rowid = ?1",
-          "INSERT INTO keep VALUES (?, ?, ?, ?, ?, ?, ?)" },
+          "INSERT INTO keep VALUES (?, ?, ?, ?, ?, ?, ?, ?)" },
         { "stem", "SELECT * FROM stem WHERE rowid = ?1", "INSERT INTO stem VALUES (?, ?, ?)" },
         { "event", "SELECT * FROM event WHERE rowid = ?1",
           "INSERT INTO event VALUES (?, ?, ?, ?, ?, ?, ?, ?)" } },

@@ -201,7 +201,7 @@ keeps_put (Keeps *keeps, const Keep *keep, double work_s, GError **error)
 {
   sqlite3_stmt *statement = sql_ready (keeps->sql,
                                        "INSERT OR REPLACE INTO keep VALUES (?1, ?2, ?3, ?4, ?5, ?6,"
-                                       " row_sum ('keep', ?1, ?2, ?3, ?4, ?5, ?6))",
+                                       " ?7, row_sum ('keep', ?1, ?2, ?3, ?4, ?5, ?6, ?7))",
                                        error);
   if (statement == NULL)
     return FALSE;
@@ -209,7 +209,11 @@ keeps_put (Keeps *keeps, const Keep *keep, double work_s, GError **error)
   sqlite3_bind_int64 (statement, 2, keep->children);
   sqlite3_bind_blob64 (statement, 3, keep->digest, keep->digest_size, SQLITE_STATIC);
   sqlite3_bind_text (statement, 4, keep->type, -1, SQLITE_STATIC);
-  cell_bind_both (statement, 5, 6, keep->type, keep->value, CELL_JSON_ROW);
+  gsize args = keep->args != NULL && keep->args_size <= CELL_JSON_ROW ? keep->args_size : 0;
+  if (args > 0)
+    sqlite3_bind_text64 (statement, 7, keep->args, args, SQLITE_STATIC, SQLITE_UTF8);
+  (void)cell_bind_both (statement, 5, 6, keep->type, keep->value,
+                        MIN (CELL_JSON_ROW, CELL_JSON_KEEP - args));
   if (!sql_finish (keeps->sql, statement, error))
     return FALSE;
   const KeepsEntry *old = g_tree_lookup (keeps->entries, keep->path);
@@ -268,6 +272,8 @@ row_read (sqlite3_stmt *statement, Keep *keep)
   keep->digest_size = (gsize)sqlite3_column_bytes (statement, 2);
   keep->type = (const char *)sqlite3_column_text (statement, 3);
   keep->value = cell_read (sqlite3_column_value (statement, 4), keep->type);
+  keep->args = (const char *)sqlite3_column_text (statement, 6);
+  keep->args_size = (gsize)sqlite3_column_bytes (statement, 6);
   return keep->value != NULL;
 }
 
@@ -277,7 +283,7 @@ keeps_each (Sql *sql, KeepsEach each, gpointer data, guint64 *bad, GError **erro
   sqlite3_stmt *statement
       = sql_ready (sql,
                    "SELECT path, children, digest, type, value,"
-                   " row_holds (sum, 'keep', path, children, digest, type, value, json)"
+                   " row_holds (sum, 'keep', path, children, digest, type, value, json, args), args"
                    " FROM keep ORDER BY path",
                    error);
   gboolean has_row;

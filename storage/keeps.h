@@ -14,6 +14,8 @@ typedef struct
   gsize digest_size;
   const char *type;
   GBytes *value; /* GVariant bytes of `type` */
+  const char *args; /* (nullable) the job's arguments as JSON, for people: no NUL behind them */
+  gsize args_size;
 } Keep;
 
 /* Reading works on any file, by path. What is passed to `each` lives for the call; FALSE from it

@@ -289,7 +289,7 @@ rowsum_n_before (const char *table, gsize size, guint *n_now)
   {
     const char *name;
     guint n, before;
-  } tables[] = { { "result", 12, 8 }, { "keep", 6, 5 }, { "best", 4, 3 } };
+  } tables[] = { { "result", 12, 8 }, { "keep", 7, 5 }, { "best", 4, 3 } };
   for (gsize i = 0; i < G_N_ELEMENTS (tables); i++)
     if (size == strlen (tables[i].name) && memcmp (table, tables[i].name, size) == 0)
       {
@@ -303,7 +303,7 @@ guint
 rowsum_n_summed (const char *table, gsize size, guint n, guint nulls)
 {
   guint n_now = 0, before = nulls > 0 ? rowsum_n_before (table, size, &n_now) : 0;
-  return before > 0 && n == n_now ? MAX (before, n - nulls) : n;
+  return before > 0 && n <= n_now ? MAX (before, n - nulls) : n;
 }
 
 RowsumValue

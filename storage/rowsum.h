@@ -45,7 +45,7 @@ typedef struct
 
 Rowsum rowsum_begin (const Sql *sql);
 /* How many of `n` columns of `table` are summed, the last `nulls` of which are NULL: of those that
- * formats 1 and 2 have not, such are not, so that a row of these formats has the same sum. */
+ * formats 1 and 2 have not, such are not, so that a row of an earlier format has the same sum. */
 guint rowsum_n_summed (const char *table, gsize size, guint n, guint nulls);
 /* How many columns, but for the sum, the table had in formats 1 and 2, and has now; 0: as many. */
 guint rowsum_n_before (const char *table, gsize size, guint *n_now);

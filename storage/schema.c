@@ -5,11 +5,21 @@
 
 #include <string.h>
 
-/* `before`: its text in formats 1 and 2, where that is another; "": there it is none. */
+/* `before`: its text in formats 1 and 2, where that is another; "": there it is none. `third`: in
+ * format 3, where that is neither today's. */
 typedef struct
 {
-  const char *name, *sql, *before;
+  const char *name, *sql, *before, *third;
 } SchemaObject;
+
+/* What an object's text may be of. */
+typedef enum
+{
+  AGE_NOW,
+  AGE_THIRD,
+  AGE_BEFORE,
+  AGES
+} SchemaAge;
 
 static const SchemaObject schema_objects[] = {
   { "run", "CREATE TABLE run (key TEXT PRIMARY KEY, value, sum)", NULL },
@@ -22,8 +32,10 @@ static const SchemaObject schema_objects[] = {
   { "constant", "CREATE TABLE constant (name TEXT PRIMARY KEY, type, digest, value, sum)", NULL },
   { "best", "CREATE TABLE best (name TEXT PRIMARY KEY, type, value, json, sum)",
     "CREATE TABLE best (name TEXT PRIMARY KEY, type, value, sum)" },
-  { "keep", "CREATE TABLE keep (path TEXT PRIMARY KEY, children, digest, type, value, json, sum)",
-    "CREATE TABLE keep (path TEXT PRIMARY KEY, children, digest, type, value, sum)" },
+  { "keep",
+    "CREATE TABLE keep (path TEXT PRIMARY KEY, children, digest, type, value, json, args, sum)",
+    "CREATE TABLE keep (path TEXT PRIMARY KEY, children, digest, type, value, sum)",
+    "CREATE TABLE keep (path TEXT PRIMARY KEY, children, digest, type, value, json, sum)" },
   { "result",
     "CREATE TABLE result (path TEXT PRIMARY KEY, node, job, digest, value, work_s, saved, weight "
     "REAL, json, args, began, took_ms, sum) WITHOUT ROWID",
@@ -179,26 +191,33 @@ schema_find (const char *name)
   "CREATE TEMP VIEW node AS SELECT n, id, name AS host, site, address, joined, left, cause, sum" \
   " FROM main.node;" \
   "CREATE TEMP VIEW best AS SELECT name, type, value, NULL AS json, sum FROM main.best;" \
-  "CREATE TEMP VIEW keep AS SELECT path, children, digest, type, value, NULL AS json, sum" \
-  " FROM main.keep;" \
+  "CREATE TEMP VIEW keep AS SELECT path, children, digest, type, value, NULL AS json," \
+  " NULL AS args, sum FROM main.keep;" \
   "CREATE TEMP VIEW result AS SELECT path, node, job, digest, value, work_s, saved, weight," \
   " NULL AS json, NULL AS args, NULL AS began, NULL AS took_ms, sum FROM main.result"
 
-static gboolean
-has_text (const SchemaObject *object, gboolean is_earlier, const char *text)
+/* Of format 3. */
+#define THIRD_TABLES \
+  "CREATE TEMP VIEW keep AS SELECT path, children, digest, type, value, json, NULL AS args, sum" \
+  " FROM main.keep"
+
+static const char *
+text_of (const SchemaObject *object, SchemaAge age)
 {
-  const char *ours = is_earlier && object->before != NULL ? object->before : object->sql;
-  return strcmp (ours, text) == 0;
+  const char *earlier = age == AGE_THIRD    ? object->third
+                        : age == AGE_BEFORE ? object->before
+                                            : NULL;
+  return earlier != NULL ? earlier : object->sql;
 }
 
-/* All of them, or all of those that an earlier format had. */
+/* All that a file of this age has, and nothing else. */
 static gboolean
-is_complete (const guint *n, gboolean is_earlier)
+is_complete (SchemaAge age, const guint *n, guint n_all)
 {
   guint wanted = 0;
   for (gsize i = 0; i < G_N_ELEMENTS (schema_objects); i++)
-    wanted += !(is_earlier && g_strcmp0 (schema_objects[i].before, "") == 0);
-  return n[is_earlier] == wanted;
+    wanted += text_of (&schema_objects[i], age)[0] != '\0';
+  return n[age] == wanted && n_all == wanted;
 }
 
 gboolean
@@ -207,7 +226,7 @@ schema_check (Sql *sql, GError **error)
   /* What has no text is an index that SQLite made for a PRIMARY KEY of ours. */
   sqlite3_stmt *statement
       = sql_ready (sql, "SELECT name, sql FROM main.sqlite_schema WHERE sql IS NOT NULL", error);
-  guint n[2] = { 0 }, n_all = 0; /* of this format, of earlier ones */
+  guint n[AGES] = { 0 }, n_all = 0;
   gboolean has_row = statement != NULL;
   if (statement == NULL)
     return FALSE;
@@ -221,9 +240,9 @@ schema_check (Sql *sql, GError **error)
       g_autofree char *text = sql_column_string (statement, 1);
       const SchemaObject *object = name != NULL ? schema_find (name) : NULL;
       n_all++;
-      for (guint i = 0; object != NULL && i < 2; i++)
-        n[i] += has_text (object, i != 0, text);
-      if (MAX (n[0], n[1]) < n_all)
+      for (SchemaAge age = AGE_NOW; object != NULL && age < AGES; age++)
+        n[age] += strcmp (text_of (object, age), text) == 0;
+      if (MAX (MAX (n[AGE_NOW], n[AGE_THIRD]), n[AGE_BEFORE]) < n_all)
         {
           sqlite3_reset (statement);
           g_set_error (error, STORAGE_ERROR, STORAGE_ERROR_UNUSABLE,
@@ -232,11 +251,13 @@ schema_check (Sql *sql, GError **error)
           return FALSE;
         }
     }
-  sql->is_earlier = n[1] == n_all && is_complete (n, TRUE);
-  if (sql->is_earlier)
-    return sql_run (sql, EARLIER_TABLES, error);
-  if (n[0] == n_all && is_complete (n, FALSE))
+  sql->is_earlier = !is_complete (AGE_NOW, n, n_all);
+  if (!sql->is_earlier)
     return TRUE;
+  if (is_complete (AGE_THIRD, n, n_all))
+    return sql_run (sql, THIRD_TABLES, error);
+  if (is_complete (AGE_BEFORE, n, n_all))
+    return sql_run (sql, EARLIER_TABLES, error);
   g_set_error (error, STORAGE_ERROR, STORAGE_ERROR_UNUSABLE,
                "it lacks tables of a Satin checkpoint of format %d", SCHEMA_VERSION);
   return FALSE;

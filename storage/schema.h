@@ -5,9 +5,10 @@
 #include "storage/sql.h"
 
 #define SCHEMA_APPLICATION_ID 0x5341544E /* "SATN" */
-#define SCHEMA_VERSION 3
-/* Formats from here on are read. Format 2 has no column `json`, names of hosts in node.name, and in
- * event.node the node's id; format 1 differs from it in the column `sum` alone (rowsum.h). */
+#define SCHEMA_VERSION 4
+/* Formats from here on are read. Format 3 has no column keep.args. Format 2 has no column `json`
+ * either, names of hosts in node.name, and in event.node the node's id; format 1 differs from it in
+ * the column `sum` alone (rowsum.h). */
 #define SCHEMA_VERSION_FIRST 1
 
 /* Makes all tables and views in an empty file. */

@@ -170,6 +170,9 @@ write_keep (const Keep *keep, gpointer data, GError **error)
   add_text (writer, "path", command_inspect_path (keep->path));
   add_number (writer, "children", (double)keep->children);
   add_value (writer, keep->type, keep->value);
+  g_autofree char *args
+      = keep->args != NULL ? g_utf8_make_valid (keep->args, (gssize)keep->args_size) : NULL;
+  add_text (writer, "args", args);
   end_row (writer);
   return TRUE;
 }

@@ -278,8 +278,10 @@ print_keep (const Keep *keep, gpointer data, GError **error)
   if (strcmp (keep->path, why->path) != 0 && g_strcmp0 (keep->path, above) != 0)
     return TRUE;
   g_autofree char *text = readable_short (keep->type, keep->value);
+  g_autofree char *args = keep->args != NULL ? readable_json (keep->args, keep->args_size) : NULL;
   g_print ("state     of %s after %u children: %s\n", command_inspect_path (keep->path),
            keep->children, text);
+  g_print ("args      %s\n", args != NULL ? args : "not saved");
   return TRUE;
 }
 

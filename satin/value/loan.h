@@ -46,7 +46,7 @@ typedef struct
   guint64 work_us;   /* computing time that this row stands for */
   guint64 began_ms;  /* results only: when the job began, unix time; 0: not known */
   guint64 took_ms;   /* … and how long it took from then on */
-  char *args;        /* (nullable) results only: see loan_show_args */
+  char *args;        /* (nullable) the job's: see loan_show_args */
   NodeId node;       /* who computed it; none until the protocol fills it in */
   char *type;        /* kept states only: GVariant type string of the value */
   GBytes *value;     /* GVariant bytes of the result or state */

@@ -23,7 +23,7 @@ typedef struct
   guint n_columns;
   gboolean has_rowid;
   gboolean has_key;  /* the first column is the cell's rowid */
-  guint n_new;       /* columns before the last that are not there in formats 1 and 2 */
+  guint n_new;       /* columns before the last that an earlier format may lack */
   guint reals;       /* bit i: column i turns integers into reals */
 } SalvageTable;
 
@@ -91,7 +91,8 @@ read_columns (Salvage *salvage, SalvageTable *table, GError **error)
               = table->has_rowid ? salvage->wanted.with_rowid : salvage->wanted.without_rowid;
           guint n_now = 0, before = rowsum_n_before (table->name, strlen (table->name), &n_now);
           table->n_new = before > 0 ? n_now - before : 0;
-          wanted[table->n_columns] = wanted[table->n_columns - table->n_new] = TRUE;
+          for (guint lacking = 0; lacking <= table->n_new; lacking++)
+            wanted[table->n_columns - lacking] = TRUE;
           return TRUE;
         }
       const char *type = (const char *)sqlite3_column_text (statement, 0);
@@ -132,8 +133,8 @@ read_tables (Salvage *salvage, GError **error)
 static gboolean
 has_form (const SalvageTable *table, const Record *record, gboolean has_rowid)
 {
-  gboolean is_earlier = record->n + table->n_new == table->n_columns;
-  return (table->n_columns == record->n || is_earlier) && table->has_rowid == has_rowid
+  return record->n <= table->n_columns && record->n + table->n_new >= table->n_columns
+         && table->has_rowid == has_rowid
          && record->columns[0].kind == (table->has_key ? 'n' : 't');
 }
 

@@ -139,6 +139,21 @@ is "the history ends with the last publication" "$(of 'utc, done FROM history' |
 ok "rows have a depth" [ "$(of 'GROUP BY depth' | awk -F'|' '{ n += $2 } END { print n }')" = "$(rows c.db)" ]
 is "jobs join by number" "$(of 'GROUP BY job.n' | cut -d'|' -f1,3)" "search|$(rows c.db)"
 is "nodes join by number" "$(of 'GROUP BY host' | cut -d'|' -f2)" "$(rows c.db)"
+is "nothing is kept there" "$(of 'FROM keep UNION')" "states in all||0"
+# Two lanes of a program with phases, suspended.
+phases=$SATIN_BIN/../tests/e2e/phases
+begin "$phases" --checkpoint p.db --interval 0.1 --workers 2 2 1000000 8000
+ok "two lanes keep states" wait_for $((30 * slow)) sh -c "[ \"\$(sqlite3 p.db 'SELECT count (*) FROM keep')\" = 2 ]"
+kill -TERM "$begun"
+ended
+is "the lanes are suspended" "$code" 75
+try sh -c "$(plain "$page" | grep '^sqlite3 .*FROM keep UNION' | sed 's/c\.db/p.db/')"
+is "the arguments of unfinished jobs are shown" "$(cut -d'|' -f1,2 <<<"$answer" | tr '\n' ' ')" \
+  "/0|[0,1000000,8000] /1|[1,1000000,8000] states in all| "
+try "$satin" inspect p.db --why /1
+ok "inspect --why shows them" grep -qxF "args      [1,1000000,8000]" <<<"$answer"
+try "$satin" inspect p.db --json
+ok "inspect --json, too" grep -qF '"args":"[1,1000000,8000]"' <<<"$answer"
 # That tour is the best from the beginning; here a better one is found.
 cp "$(instance random44.atsp)" "$work/b.tsp"
 try "$SATIN_BIN/tsp" b.tsp --checkpoint b.db

@@ -73,14 +73,14 @@ age (Sql *sql, const char *mark, GError **error)
          && sql_run (
              sql,
              AGE ("run", "key, value") AGE ("constant", "name, type, digest, value")
-                 AGE_WITHOUT_JSON ("best", "name, type, value") AGE ("job", "n, name, type")
-                     AGE ("stem", "id, path") AGE (
-                         "node", "n, id, host, site, address, joined, left, cause")
-                         AGE_WITHOUT_JSON ("keep", "path, children, digest, type, value")
-                             AGE_WITHOUT ("json = NULL, args = NULL, began = NULL, took_ms = NULL,",
-                                          "result",
-                                          "path, node, job, digest, value, work_s, saved, weight")
-                                 AGE ("event", "id, at, kind, node, path, work_s, detail"),
+                 AGE_WITHOUT_JSON ("best", "name, type, value") AGE ("job", "n, name, type") AGE (
+                     "stem", "id, path")
+                     AGE ("node", "n, id, host, site, address, joined, left, cause") AGE_WITHOUT (
+                         "json = NULL, args = NULL,", "keep", "path, children, digest, type, value")
+                         AGE_WITHOUT ("json = NULL, args = NULL, began = NULL, took_ms = NULL,",
+                                      "result",
+                                      "path, node, job, digest, value, work_s, saved, weight")
+                             AGE ("event", "id, at, kind, node, path, work_s, detail"),
              error);
 }
 

@@ -24,7 +24,7 @@ suspended mine "$work/kept.db" "$naps" 8 30
 is "a run is suspended" "$code" 75
 is "each row of each table has a proof" \
   "$(for t in run node job constant result event; do ask "$work/kept.db" "SELECT count(*) FROM $t WHERE length(sum) <> 16 OR substr(sum, 9) = zeroblob(8)"; done | sort -u)" 0
-is "the file is of format 3" "$(ask "$work/kept.db" "PRAGMA user_version")" 3
+is "the file is of format 4" "$(ask "$work/kept.db" "PRAGMA user_version")" 4
 try "$satin" inspect "$work/kept.db"
 ok "inspect says whose they are" grep -q "^proof     yours, of each row" <<<"$answer"
 proof_of () { "$@" "$satin" inspect --json "$file" | sed -n 's/.*"proof":"\([a-z]*\)".*/\1/p'; }
@@ -112,7 +112,7 @@ ok "states are kept" wait_for $((20 * slow)) eval '[ "$(ask "$work/phases.db" "S
 ended
 k=$(ask "$work/phases.db" "SELECT count(*) FROM keep")
 ok "kept states are forged" forge "$work/phases.db" "UPDATE keep SET children = children + 1,
-  sum = row_sum ('keep', path, children + 1, digest, type, value, json)"
+  sum = row_sum ('keep', path, children + 1, digest, type, value, json, args)"
 try "$satin" inspect --verify "$work/phases.db"
 is "they are damage" "$(awk '$1 == "keep" { print $2, $3 }' <<<"$answer")" "0 $k"
 try "$satin" resume "$work/phases.db"
@@ -190,7 +190,7 @@ try "$satin" resume --stats "$work/stats" "$file"
 is "an old file is resumed" "$code:$answer" "0:256"
 ok "with a warning" grep -q "made by an older Satin" <<<"$words"
 ok "its results are used" grep -q '"jobs_reused": *[1-9]' "$work/stats"
-is "it is of format 3 then" "$(ask "$file" "PRAGMA user_version")" 3
+is "it is of format 4 then" "$(ask "$file" "PRAGMA user_version")" 4
 rm -f "$file".damaged-*
 cp "$work/old.db" "$file"
 elsewhere "$satin" resume "$file" -- "$naps" 8 30

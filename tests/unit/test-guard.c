@@ -164,8 +164,8 @@ test_foreign_files_are_refused_untouched (Fixture *f, gconstpointer unused)
     garbage[i] = (char)g_test_rand_int ();
   g_assert_true (g_file_set_contents (f->target, garbage, 50000, NULL));
   assert_refused (f, "not an SQLite file");
-  change (f, "PRAGMA user_version=4;" OTHER_SUMS);
-  assert_refused (f, "newer Satin (format 4");
+  change (f, "PRAGMA user_version=5;" OTHER_SUMS);
+  assert_refused (f, "newer Satin (format 5");
   change (f, "PRAGMA user_version=99;" OTHER_SUMS);
   assert_refused (f, "newer Satin (format 99");
 }

@@ -67,6 +67,8 @@ take_row (Watcher *watcher, const Row *row)
   g_assert_cmpuint (row->job, ==, job);
   g_assert_true (digest_equal (&digest, &row->digest) == (row->children == 0));
   g_assert_true (g_bytes_equal (value, row->value));
+  g_autofree char *shown = loan_show_args (args);
+  g_assert_cmpstr (row->args, ==, shown);
   if (row->children == 0)
     {
       Row *copy = row_copy (row);

@@ -4,6 +4,8 @@
 #include "store.h"
 #include "processor.h"
 
+#include "storage/rowsum.h"
+
 /* A state of the job at `path` that is `children` squared. TRUE: written. */
 static gboolean
 put_keep (Fixture *f, const char *path, guint32 children, guint8 digest)
@@ -17,7 +19,9 @@ put_keep (Fixture *f, const char *path, guint32 children, guint8 digest)
                 .digest = bytes,
                 .digest_size = sizeof bytes,
                 .type = "x",
-                .value = value };
+                .value = value,
+                .args = path[0] != '\0' ? path : NULL,
+                .args_size = strlen (path) };
   gboolean written = FALSE;
   g_assert_true (results_put_keep (f->results, &keep, 1000, &written, NULL));
   return written;
@@ -32,6 +36,8 @@ add_keep (const Keep *keep, gpointer data, GError **error)
   memcpy (&number, g_bytes_get_data (keep->value, NULL), sizeof number);
   g_assert_cmpuint (GUINT64_FROM_LE (number), ==, (guint64)keep->children * keep->children);
   g_assert_cmpstr (keep->type, ==, "x");
+  g_assert_cmpuint (keep->args_size, ==, strlen (keep->path));
+  g_assert_true (keep->args_size == 0 || memcmp (keep->args, keep->path, keep->args_size) == 0);
   g_string_append_printf (data, "%s=%u ", keep->path[0] != '\0' ? keep->path : "root",
                           keep->children);
   return TRUE;
@@ -281,6 +287,57 @@ test_keeping_costs_by_what_is_there (Fixture *f, gconstpointer unused)
   g_assert_cmpfloat (processor_s () - start_s, <, 10);
 }
 
+/* Arguments can be known from nowhere else, so the state's own text gives way; both together take
+ * what a row may take more than in format 2. */
+static void
+test_arguments_come_before_the_text_of_the_state (Fixture *f, gconstpointer unused)
+{
+  static const struct
+  {
+    gsize of_value, of_args;
+    gboolean has_json, has_args;
+  } cases[] = { { 40, 0, TRUE, FALSE },  { 44, 14, TRUE, TRUE }, { 44, 15, FALSE, TRUE },
+                { 45, 0, FALSE, FALSE }, { 10, 48, TRUE, TRUE }, { 11, 48, FALSE, TRUE },
+                { 10, 49, TRUE, FALSE } };
+  static const guint8 digest[16] = { 1 };
+  (void)unused;
+  for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *path = g_strdup_printf ("/%u", (guint)i);
+      g_autofree char *args = g_strnfill (cases[i].of_args, '7');
+      /* A tuple of a text, which is [" and "] longer as JSON. */
+      g_autofree char *text = g_strnfill (cases[i].of_value, 'x');
+      g_autoptr (GBytes) value = g_bytes_new (text, cases[i].of_value + 1);
+      Keep keep = { .path = path,
+                    .children = 1,
+                    .digest = digest,
+                    .digest_size = sizeof digest,
+                    .type = "(s)",
+                    .value = value,
+                    .args = cases[i].of_args > 0 ? args : NULL,
+                    .args_size = cases[i].of_args };
+      gboolean written;
+      g_assert_true (results_put_keep (f->results, &keep, 0, &written, NULL));
+      g_autofree char *question = g_strdup_printf (
+          "SELECT (json IS NOT NULL) || (args IS NOT NULL) FROM keep WHERE path = '%s'", path);
+      g_assert_cmpint (number_of (f->sql, question), ==,
+                       10 * cases[i].has_json + cases[i].has_args);
+    }
+}
+
+/* Columns: path, children, digest, type, value; json from format 3 on, args from format 4 on. */
+static void
+test_rows_of_each_format_have_their_sum (Fixture *f, gconstpointer unused)
+{
+  (void)f, (void)unused;
+  static const struct
+  {
+    guint n, nulls, summed;
+  } cases[] = { { 5, 0, 5 }, { 6, 0, 6 }, { 6, 1, 5 }, { 7, 0, 7 }, { 7, 1, 6 }, { 7, 2, 5 } };
+  for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
+    g_assert_cmpuint (rowsum_n_summed ("keep", 4, cases[i].n, cases[i].nulls), ==, cases[i].summed);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -292,6 +349,9 @@ main (int argc, char **argv)
     { "/keeps/a-changed-state-does-not-verify", test_a_changed_state_does_not_verify },
     { "/keeps/any-order-leaves-what-nothing-else-stands-for",
       test_any_order_leaves_what_nothing_else_stands_for },
+    { "/keeps/arguments-come-before-the-text-of-the-state",
+      test_arguments_come_before_the_text_of_the_state },
+    { "/keeps/rows-of-each-format-have-their-sum", test_rows_of_each_format_have_their_sum },
     { "/keeps/keeping-costs-by-what-is-there", test_keeping_costs_by_what_is_there },
   };
   return run_tests (argc, argv, tests, G_N_ELEMENTS (tests));

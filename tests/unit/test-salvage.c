@@ -242,9 +242,14 @@ test_every_row_of_every_table_is_found (Fixture *f, gconstpointer unused)
   TablesEvent event = { .at = 1, .kind = "join" };
   gboolean written;
   guint8 digest[16] = { 1 };
-  Keep keep = {
-    .path = "/7", .children = 3, .digest = digest, .digest_size = 16, .type = "(yy)", .value = bytes
-  };
+  Keep keep = { .path = "/7",
+                .children = 3,
+                .digest = digest,
+                .digest_size = 16,
+                .type = "(yy)",
+                .value = bytes,
+                .args = "[7]",
+                .args_size = 3 };
   fill (f, 10, 0);
   results_meet_stem (f->results, "aaaaaaaaaaaaaaaa", "/1/1");
   g_assert_true (put (f, "~aaaaaaaaaaaaaaaa/2", 1, 1));
@@ -269,6 +274,7 @@ test_every_row_of_every_table_is_found (Fixture *f, gconstpointer unused)
       g_assert_cmpint (number_of (sql, count), ==, number_of (f->sql, count));
       g_assert_cmpint (number_of (sql, count), >, 0);
     }
+  g_assert_cmpint (number_of (sql, "SELECT count(*) FROM keep WHERE args = '[7]'"), ==, 1);
   g_free (image.data);
 }
 

@@ -13,9 +13,9 @@
 #include "../tree/trace.h"
 
 Digest
-keep_digest (Engine *engine, SatinSlot_ *self, const SatinType *type)
+keep_digest (Engine *engine, SatinSlot_ *self, const SatinType *type, char **shown)
 {
-  Digest job = slot_digest (engine, self, NULL);
+  Digest job = slot_digest (engine, self, shown);
   g_autofree char *schema = record_schema (type);
   g_autoptr (GBytes) kind = g_bytes_new_static ("kept", 4);
   g_autoptr (GBytes) of_type = g_bytes_new_static (schema, strlen (schema));
@@ -31,11 +31,13 @@ keep_row (Engine *engine, SatinSlot_ *slot, SatinSlot_ *self, const char *path)
   const SatinType *type = slot->job->result;
   g_autofree char *signature = record_signature (type);
   g_autoptr (GBytes) value = record_encode (type, slot_result (slot));
-  Digest digest = keep_digest (engine, self, type);
+  g_autofree char *args = NULL;
+  Digest digest = keep_digest (engine, self, type, &args);
 
   Row *row = row_new_kept (path, keep_children (slot), engine_job_index (engine, self->job),
                            &digest, 0, signature, value);
 
+  row->args = g_steal_pointer (&args);
   row->shares = share_list (slot->job, slot_result (slot));
   return row;
 }
@@ -194,7 +196,7 @@ satin_recall_at_ (SatinPhases_ *phases, void *state)
   if (adopt_nothing_known (engine))
     return FALSE;
   stack_catch_up (stack, phases->self, phases->base, phases->base);
-  digest = keep_digest (engine, phases->self, phases->keeps->result);
+  digest = keep_digest (engine, phases->self, phases->keeps->result, NULL);
   if (!ask_holders (phases, &digest))
     return FALSE;
   memcpy (state, slot_result (phases->base), phases->keeps->result->size);

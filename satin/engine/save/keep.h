@@ -58,8 +58,8 @@ keep_first (SatinSlot_ *base, const SatinSlot_ *end, guint32 *number)
 }
 
 /* Of what the job in slot `self` keeps: a state is another thing than a result of the same job, and
- * one of another type is none. */
-Digest keep_digest (Engine *engine, SatinSlot_ *self, const SatinType *type);
+ * one of another type is none. `shown` (nullable): gets the arguments (slot_digest). */
+Digest keep_digest (Engine *engine, SatinSlot_ *self, const SatinType *type, char **shown);
 /* (transfer full): the row of a kept slot of job `self` that has children. Owner. */
 Row *keep_row (Engine *engine, SatinSlot_ *slot, SatinSlot_ *self, const char *path);
 

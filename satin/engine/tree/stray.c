@@ -56,7 +56,7 @@ count_others (Stack *stack, KnownNode *node, SatinSlot_ *job, SatinSlot_ *base)
     return 0;
   digest = slot_digest (stack->engine, job, NULL);
   if (keeps)
-    state = keep_digest (stack->engine, job, base->job->result);
+    state = keep_digest (stack->engine, job, base->job->result, NULL);
   return known_count_others (stack->engine->known.trie, node, &digest, keeps ? &state : NULL);
 }
 
