@@ -462,6 +462,7 @@ report_difference (Driver *driver, const NodeEffect *effect)
   NodeId self = node_self (driver->node);
   char there[NODE_ID_TEXT_MAX], here[NODE_ID_TEXT_MAX];
   const char *path = effect->job->path;
+  gboolean is_named = !node_id_is_none (&effect->node);
   g_autofree char *args_type = record_signature (job->args);
   g_autofree char *type = record_signature (job->result);
   g_autofree char *args = readable_short (args_type, effect->job->args);
@@ -469,11 +470,13 @@ report_difference (Driver *driver, const NodeEffect *effect)
   g_autofree char *second = readable_short (type, effect->parts->pdata[1]);
 
   return g_strdup_printf (
-      "the job at %s, %s %s, has two results: %s from node %s%s and %s from"
+      "the job at %s, %s %s, has two results: %s from %s%s%s and %s from"
       " node %s. One of them computes wrong, or the job depends on more than its"
       " arguments (law 1 of satin(7))",
-      path[0] != '\0' ? path : "/", job->name, args, first, node_id_show (&effect->node, there),
-      effect->failed ? ", as saved," : "", second, node_id_show (&self, here));
+      path[0] != '\0' ? path : "/", job->name, args, first,
+      is_named ? "node " : "a node that the checkpoint does not name",
+      is_named ? node_id_show (&effect->node, there) : "", effect->failed ? ", as saved," : "",
+      second, node_id_show (&self, here));
 }
 
 /* satin_fail: the run is to end; this process goes on until then. */

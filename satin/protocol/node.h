@@ -226,8 +226,9 @@ typedef enum
   NODE_EFFECT_HALT, /* engine_halt, answered by NODE_EVENT_HALTED; whole: this node leaves, so all
                      * rows are told and what has not started comes back by UNRUN */
   NODE_EFFECT_DIFFERS, /* job, node: its result there, the first of `parts`, is not the one that was
-                          computed here, the second; failed: that node may be of an earlier start,
-                          its result was a row. CRASH_REPORT, final, is to follow */
+                          computed here, the second; failed: its result was a row, so that node may
+                          be of an earlier start, or none, if nobody knows it. CRASH_REPORT, final,
+                          is to follow */
   NODE_EFFECT_BEST,    /* number, bytes: merge it */
   NODE_EFFECT_TELL,    /* what is at risk here has changed: NODE_EVENT_WORK is wanted now */
   /* main */

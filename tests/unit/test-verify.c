@@ -198,7 +198,7 @@ test_parts_of_a_repeat (void)
 /* Rows of the checkpoint: the node that spawns the job again has asked for one, which is offered by
  * node 0, and computed by 7.1 in an earlier start. */
 static World *
-world_with_row (void)
+world_with_row_by (const NodeId *computed_by)
 {
   World *world = world_new (2, TRUE);
   Digest digest = digest_of_string (PATH);
@@ -206,7 +206,7 @@ world_with_row (void)
   g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
   Row *row = row_new (PATH, 1, &digest, 0.1, 50, value);
 
-  row->node = (NodeId){ .term = 7, .number = 1 };
+  row->node = *computed_by;
   g_ptr_array_add (rows, row);
   for (guint i = 0; i < 2; i++)
     world->peer[i].node->config.verify = 1;
@@ -219,10 +219,17 @@ world_with_row (void)
   return world;
 }
 
-static void
-check_a_row_at (guint who)
+static World *
+world_with_row (void)
 {
-  g_autoptr (World) world = world_with_row ();
+  return world_with_row_by (&(NodeId){ .term = 7, .number = 1 });
+}
+
+/* `named` (nullable): whom a difference names. */
+static void
+check_a_row_at (guint who, const NodeId *computed_by, const NodeId *named)
+{
+  g_autoptr (World) world = world_with_row_by (computed_by);
 
   adopt (world, who, PATH, 9, 0);
   g_assert_cmpuint (repeats_of (world, who), ==, 1);
@@ -233,7 +240,7 @@ check_a_row_at (guint who)
   adopt (world, who, PATH, 10, 0);
   finish_with (world, who, "43");
   g_assert_cmpstr (values, ==, PATH ": 42, 43");
-  g_assert_true (node_id_equal (&author, &(NodeId){ .term = 7, .number = 1 }));
+  g_assert_true (node_id_equal (&author, named != NULL ? named : &world->peer[0].node->self));
   g_assert_false (said (world, who, "PUT 10"));
   g_free (values);
 }
@@ -241,13 +248,21 @@ check_a_row_at (guint who)
 static void
 test_a_row_of_another_node (void)
 {
-  check_a_row_at (1);
+  check_a_row_at (1, &(NodeId){ .term = 7, .number = 1 }, &(NodeId){ .term = 7, .number = 1 });
 }
 
 static void
 test_a_row_of_this_node (void)
 {
-  check_a_row_at (0);
+  check_a_row_at (0, &(NodeId){ .term = 7, .number = 1 }, &(NodeId){ .term = 7, .number = 1 });
+}
+
+/* A damaged file may not know who computed a row: the node that offers it is named, or nobody. */
+static void
+test_a_row_without_an_author (void)
+{
+  check_a_row_at (0, &(NodeId){ 0 }, &(NodeId){ 0 });
+  check_a_row_at (1, &(NodeId){ 0 }, NULL);
 }
 
 /* The slot of a row that is computed twice is not awaited any more. */
@@ -278,6 +293,7 @@ main (int argc, char **argv)
   g_test_add_func ("/verify/parts-of-a-repeat", test_parts_of_a_repeat);
   g_test_add_func ("/verify/a-row-of-another-node", test_a_row_of_another_node);
   g_test_add_func ("/verify/a-row-of-this-node", test_a_row_of_this_node);
+  g_test_add_func ("/verify/a-row-without-an-author", test_a_row_without_an_author);
   g_test_add_func ("/verify/a-row-is-aborted", test_a_row_is_aborted);
   return g_test_run ();
 }

@@ -104,16 +104,25 @@ begin (Node *node, Repeat *repeat)
   held_run (node, held);
 }
 
+/* TRUE: perhaps a row, whose author is known unless a damaged file has lost its name. Of such a row
+ * at another node nothing is told but that none of it is at risk, as of an orphan that has told all
+ * of its parts. */
+static gboolean
+may_be_row (const LoanEntry *entry, const Arrival *arrival)
+{
+  return !node_id_is_none (&arrival->author) || entry->kind == LOAN_ROW
+         || (entry->kind == LOAN_ADOPTED && arrival->result.risk_us == 0);
+}
+
 /* The holder has drawn the parts of the job that it reported in rows (verify-own.h), so the whole
- * is drawn only for the rest of its work. A row has its author set and is drawn for all of its
- * work. */
+ * is drawn only for the rest of its work. A row is drawn for all of its work. */
 static gboolean
 is_drawn (Node *node, const LoanEntry *entry, const Arrival *arrival)
 {
   const Result *result = &arrival->result;
   double share = 1;
 
-  if (node_id_is_none (&arrival->author) && result->work_us > 0)
+  if (!may_be_row (entry, arrival) && result->work_us > 0)
     share = (double)result->risk_us / (double)result->work_us;
   return path_is_drawn (entry->path, node->config.verify * share);
 }
@@ -140,10 +149,12 @@ static void
 tell_difference (Node *node, const Repeat *repeat, GBytes *value)
 {
   NodeEffect *effect = core_emit (node, NODE_EFFECT_DIFFERS);
+  const LoanEntry *entry = entry_of (node, repeat);
+  const Arrival *arrival = &repeat->arrival;
 
-  effect->job = loan_copy (entry_of (node, repeat)->job);
-  effect->failed = !node_id_is_none (&repeat->arrival.author);
-  effect->node = effect->failed ? repeat->arrival.author : repeat->arrival.from;
+  effect->job = loan_copy (entry->job);
+  effect->failed = !node_id_is_none (&arrival->author) || entry->kind == LOAN_ROW;
+  effect->node = effect->failed ? arrival->author : arrival->from;
   effect->parts = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
   g_ptr_array_add (effect->parts, g_bytes_ref (repeat->arrival.result.value));
   g_ptr_array_add (effect->parts, g_bytes_ref (value));
