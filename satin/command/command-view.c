@@ -33,8 +33,6 @@
 #define PING_TICKS 15
 /* A whole page is sent no more often. */
 #define WHOLE_TICKS 3
-/* So many nodes are worth a second of asking: a reply of a thousand takes some 30 ms to read. */
-#define NODES_A_TICK 400
 /* A run that has ended may need a moment to say how. */
 #define END_TICKS 3
 
@@ -301,7 +299,8 @@ on_tick (gpointer data)
   look_at_tree (view);
   if (view_model_state (view->model) == VIEW_STATE_OVER)
     send_state (view);
-  else if (!view->is_asking && ++view->since_asked > view_model_nodes (view->model) / NODES_A_TICK)
+  else if (!view->is_asking
+           && ++view->since_asked > view_model_nodes (view->model) / VIEW_MODEL_NODES_A_SECOND)
     {
       view->since_asked = 0;
       view->is_asking = TRUE;

@@ -12,6 +12,8 @@
 /* Moments of the history; when they are used up every second one goes. */
 #define VIEW_MODEL_MOMENTS_MAX 240
 #define VIEW_MODEL_EVENTS_MAX 60
+/* So many nodes are worth a second of asking: the view asks a run of more nodes less often. */
+#define VIEW_MODEL_NODES_A_SECOND 400
 /* Bytes of the JSON that a page begins with, when texts of nodes are of a usual length: of a page's
  * 300 KB the rest is for the tree, the ledger and the page itself (view-large.sh). */
 #define VIEW_MODEL_JSON_MAX (120 * 1000)
