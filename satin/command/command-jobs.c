@@ -15,10 +15,11 @@
 
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Stacks that sync at all do so within this time. */
 #define SAY_US (100 * 1000)
-#define ARGS_COLUMNS 32
+#define ARGS_COLUMNS 32 /* on a terminal; elsewhere nothing is cut */
 
 static void
 append_node_json (GString *json, const GatherNode *node)
@@ -94,8 +95,9 @@ add_row (GPtrArray *rows, const char *node, const char *const cells[])
 static void
 add_job (GPtrArray *rows, const GatherNode *node, GVariant *job)
 {
+  guint columns = isatty (STDOUT_FILENO) ? ARGS_COLUMNS : G_MAXUINT;
   g_autofree char *for_text = shown_duration (fields_number (job, "for_s"));
-  g_autofree char *args = shown_cut (fields_text (job, "args"), ARGS_COLUMNS);
+  g_autofree char *args = shown_cut (fields_text (job, "args"), columns);
   g_autofree char *wait = describe_wait (job);
   g_autofree char *what = g_strdup_printf ("%s %s", fields_text (job, "job"), args);
   g_autofree char *stack = g_strdup_printf ("%.0f", fields_number (job, "stack"));

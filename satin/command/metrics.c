@@ -26,7 +26,7 @@ static const NodeMetric node_metrics[] = {
   { "satin_busy_workers", NULL, "busy", "Workers that run a job.", METRIC_GAUGE },
   { "satin_cpu_seconds", "seconds", "cpu_s", "CPU time of the node's process.", METRIC_COUNTER },
   { "satin_work_seconds", "seconds", "work_s", "Time in jobs, all workers.", METRIC_COUNTER },
-  { "satin_jobs", NULL, "jobs", "Jobs executed.", METRIC_COUNTER },
+  { "satin_jobs", NULL, "executed", "Jobs executed.", METRIC_COUNTER },
   { "satin_local_steals", NULL, "steals_local", "Jobs stolen within the node.", METRIC_COUNTER },
   { "satin_remote_steals", NULL, "steals_remote", "Jobs stolen from other nodes.", METRIC_COUNTER },
   { "satin_saved_rows", NULL, "saved_rows", "Rows written to the checkpoint by this node.",

@@ -107,7 +107,7 @@ add_node (TopSample *sample, const GatherNode *from, const TopSample *before)
       node.cpu_s = fields_number (said, "cpu_s");
       node.work_s = fields_number (said, "work_s");
       node.lost_s = fields_number (said, "lost_s");
-      node.jobs = fields_number (said, "jobs");
+      node.jobs = fields_number (said, "executed");
       node.steals = fields_number (said, "steals_local") + fields_number (said, "steals_remote");
       add_jobs (sample, from->id, said);
     }

@@ -165,7 +165,7 @@ add_node (GString *screen, const TopView *view, const TopNode *node)
   shown_append (line, node->site, 9);
   g_string_append_c (line, ' ');
   shown_append (line, node->state, 8);
-  g_string_append_printf (line, " %3u/%-3u %5s %7s %7s %9s %9s  %s%s", node->busy, node->workers,
+  g_string_append_printf (line, " %3u/%-3u %5s %7s %7s %8s %8s  %s%s", node->busy, node->workers,
                           cpu, rate, steals, lost, risk, node->master ? "M" : "",
                           node->coordinator ? "C" : "");
   g_strchomp (line->str);
@@ -179,7 +179,7 @@ add_nodes (GString *screen, TopView *view, const TopSample *sample, guint room)
   guint last_first = list->len - MIN (list->len, room);
 
   view->first = MIN (view->first, last_first);
-  add_line (screen, view, BOLD, "%-7s %-9s %-8s %7s %5s %7s %7s %9s %9s  %s",
+  add_line (screen, view, BOLD, "%-7s %-9s %-8s %7s %5s %7s %7s %8s %8s  %s",
             view->folded ? "NODES" : "NODE", "SITE", "STATE", "BUSY   ", "CPU", "JOBS/S", "STEALS",
             "LOST", "AT RISK", "ROLE");
   for (guint i = view->first; i < list->len && i - view->first < room; i++)

@@ -183,7 +183,7 @@ append_figures (Driver *driver, GString *json)
   clock_gettime (CLOCK_PROCESS_CPUTIME_ID, &used);
   append_self (driver, json);
   append_count (json, "busy", engine.busy);
-  append_count (json, "jobs", engine.jobs);
+  append_count (json, "executed", engine.jobs); /* `jobs` is the list of those that run */
   append_count (json, "steals_local", engine.steals_local);
   append_count (json, "steals_remote", node.steals_remote);
   append_count (json, "saves", scribe.saves);

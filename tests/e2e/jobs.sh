@@ -49,4 +49,11 @@ ended
 is "the answer" "$answer" "$heavy_answer"
 try "$satin" jobs seen
 is "a run that has ended runs nothing" "$code" 1
+
+# Arguments that a terminal has no room for.
+begin "$satin" run -n 1 -w 1 --name long -- "$SATIN_BIN/nqueens" 18
+whole () { "$satin" jobs long | grep -qE 'queens \([0-9, ]{33,}\)$'; }
+ok "where the output is no terminal no argument is cut" wait_for $((20 * slow)) whole
+"$satin" cancel long 2>/dev/null
+ended
 finish

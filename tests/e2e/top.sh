@@ -37,6 +37,8 @@ else
   ok "it draws" wait_for $((20 * slow)) shows '^satin top: run shown, '
   ok "… both nodes" wait_for $((20 * slow)) shows '^1\.2 +local +up '
   ok "… the CPU when there were two samples" wait_for $((20 * slow)) shows '^1\.2 +local +up +[01]/1 +[0-9]+% '
+  ok "… and jobs a second" wait_for $((20 * slow)) shows '^1\.2 +local +up +[01]/1 +[0-9]+% +[0-9][0-9.e+]* '
+  ok "… the role of a node has room" shows ' ROLE$'
   ok "… the keys at the end" shows '^q quit  s sort \(node\)'
   ok "… in colour" sh -c "tmux -L satin-$$ capture-pane -e -p -t top | grep -q '$(printf '\033')\\[1m'"
   mux send-keys -t top f

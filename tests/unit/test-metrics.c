@@ -105,7 +105,7 @@ figures_are_told (void)
                "\"at_risk_all_s\":7,\"checkpoint\":\"/secret/place.db\"}");
   g_autofree char *text = NULL, *plain = NULL;
 
-  add (&gather, "1.1", "a\"b\\c\nd", "{\"busy\":2,\"cpu_s\":12.5,\"lost_s\":3,\"jobs\":1e15}");
+  add (&gather, "1.1", "a\"b\\c\nd", "{\"busy\":2,\"cpu_s\":12.5,\"lost_s\":3,\"executed\":1e15}");
   add (&gather, "1.2", "é\xff", NULL);
   text = metrics_text (&gather, METRICS_OPEN);
   check_grammar (text);

@@ -61,9 +61,9 @@ static char *
 figures (int busy, double cpu_s, int jobs, double lost_s)
 {
   return g_strdup_printf (
-      "{\"busy\":%d,\"cpu_s\":%f,\"work_s\":1,\"lost_s\":%f,\"jobs\":%d,\"steals_local\":3,"
-      "\"steals_remote\":4,\"jobs\":%d}",
-      busy, cpu_s, lost_s, jobs, jobs);
+      "{\"busy\":%d,\"cpu_s\":%f,\"work_s\":1,\"lost_s\":%f,\"executed\":%d,\"steals_local\":3,"
+      "\"steals_remote\":4,\"jobs\":[]}",
+      busy, cpu_s, lost_s, jobs);
 }
 
 #define JOBS \
