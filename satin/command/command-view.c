@@ -469,6 +469,13 @@ find_checkpoint (View *view, const char *word, gboolean insecure)
     target = arguments_target (word, insecure);
   if (target == NULL)
     return COMMAND_STORE;
+  /* A bare word is more likely the name of a run. */
+  if (run.checkpoint == NULL && strpbrk (word, "/:") == NULL
+      && !g_file_test (word, G_FILE_TEST_EXISTS))
+    return command_say ("there is no run '%s' here (`satin status` lists them), and no checkpoint"
+                        " at '%s'",
+                        word, target),
+           COMMAND_ERROR;
   view->tree = view_tree_new (target);
   Reading *reading = read_tree (view->tree, &error);
   take_reading (view, reading);

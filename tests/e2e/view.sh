@@ -121,4 +121,6 @@ for bad in "view" "view a b" "view --html"; do
 done
 try "$satin" view "$work/nothing-here"
 is "what is not there is said" "$code:$(wc -l <<<"$words")" "4:1"
+try "$satin" view nobody
+is "of a bare word both are said" "$code:$(grep -c "there is no run 'nobody' here .* and no checkpoint at '.*/nobody'" <<<"$words")" "1:1"
 finish
