@@ -12,6 +12,9 @@
 
 #define WORKERS 16
 #define NAP_US 200000
+#define ROUNDS 3
+#define LEVELS 100     /* more than those that leapfrogging looks at */
+#define CALM_SYNCS 100 /* more than those in which it makes jobs public on its own */
 /* So often a worker may look while a job naps, and once more in each LOOK_US. */
 #define LOOKS_MAX 20
 #define LOOK_US (32 * 1000)
@@ -41,7 +44,8 @@ pthread_cond_timedwait (pthread_cond_t *cond, pthread_mutex_t *mutex, const stru
 /* What a leaf without polls does. */
 SATIN_JOB (nap, int64_t, (int32_t, us))
 {
-  g_usleep ((gulong)us);
+  if (us > 0)
+    g_usleep ((gulong)us);
   return 7;
 }
 
@@ -82,26 +86,68 @@ other_is_parked (void)
 }
 
 /* Has two jobs that must run at the same time, when nobody is left for the other but the stack that
- * waits for this one. */
+ * waits for this one. So it goes several times: that stack sleeps in between, and what it was told
+ * before is over. */
 SATIN_JOB (awaited, int64_t)
 {
-  int64_t sum[2];
+  int64_t sum[2], all = 0;
 
   g_atomic_int_set (&unlimited, 1);
   g_atomic_int_set (&begun, 1); /* the other one waits from now on */
-  while (!other_is_parked ())
-    sched_yield ();
-  satin_spawn (meet, &sum[0], 2);
-  satin_spawn (meet, &sum[1], 2);
+  for (int32_t i = 1; i <= ROUNDS; i++)
+    {
+      while (!other_is_parked ())
+        sched_yield ();
+      satin_spawn (meet, &sum[0], 2 * i);
+      satin_spawn (meet, &sum[1], 2 * i);
+      stack_ask ((Stack *)satin_frame_->stack, STACK_FLAG_MOVE);
+      satin_sync ();
+      all += sum[0] + sum[1];
+    }
+  return all;
+}
+
+/* Two jobs that must run at the same time, so many levels down. */
+SATIN_JOB (deep_meeting, int64_t, (int32_t, levels))
+{
+  int64_t sum[2] = { 0 };
+
+  if (levels > 0)
+    satin_spawn (deep_meeting, &sum[0], levels - 1);
+  else
+    for (int i = 0; i < 2; i++)
+      satin_spawn (meet, &sum[i], 2);
   satin_sync ();
   return sum[0] + sum[1];
 }
 
-SATIN_JOB (waits, int64_t)
+/* Was asked for work when it had none, and spawns some later, far below: whoever waits for it, and
+ * is the only one left for that, looks again and again. */
+SATIN_JOB (awaited_late, int64_t)
 {
   int64_t sum;
 
-  satin_spawn (awaited, &sum);
+  g_atomic_int_set (&begun, 1);
+  while (!other_is_parked ())
+    sched_yield ();
+  for (int32_t k = 0; k < CALM_SYNCS; k++)
+    {
+      satin_spawn (nap, &sum, 0);
+      satin_sync ();
+    }
+  satin_spawn (deep_meeting, &sum, LEVELS);
+  satin_sync ();
+  return sum;
+}
+
+SATIN_JOB (waits, int64_t, (uint8_t, late))
+{
+  int64_t sum;
+
+  if (late)
+    satin_spawn (awaited_late, &sum);
+  else
+    satin_spawn (awaited, &sum);
   while (!g_atomic_int_get (&begun))
     {
       satin_aborted (); /* it is there to be taken */
@@ -118,7 +164,8 @@ enum
   WAITS
 };
 static const SatinJob *const jobs[]
-    = { &nap_job, &gather_job, &waits_job, &meet_job, &awaited_job, NULL };
+    = { &nap_job,     &gather_job,       &waits_job,        &meet_job,
+        &awaited_job, &awaited_late_job, &deep_meeting_job, NULL };
 
 /* One at a time, from rig_new to rig_free. */
 static Rig *
@@ -174,10 +221,23 @@ test_leapfrog (void)
   for (guint64 seed = 1; seed <= 20; seed++)
     {
       Rig *rig = begin (2, 2, seed);
-      satin_args_waits args = { 0 };
+      satin_args_waits args = { FALSE };
+
+      g_assert_cmpint (rig_run_number (rig, WAITS, &args), ==, 2 * ROUNDS);
+      g_atomic_int_set (&unlimited, 0);
+      end (rig);
+    }
+}
+
+static void
+test_late_jobs (void)
+{
+  for (guint64 seed = 1; seed <= 5; seed++)
+    {
+      Rig *rig = begin (2, 2, seed);
+      satin_args_waits args = { TRUE };
 
       g_assert_cmpint (rig_run_number (rig, WAITS, &args), ==, 2);
-      g_atomic_int_set (&unlimited, 0);
       end (rig);
     }
 }
@@ -189,5 +249,6 @@ main (int argc, char **argv)
   g_test_add_func ("/seat/idle-workers-hardly-wake", test_idle);
   g_test_add_func ("/seat/all-find-work-that-comes-late", test_gather);
   g_test_add_func ("/seat/who-waits-is-woken-to-leapfrog", test_leapfrog);
+  g_test_add_func ("/seat/who-waits-looks-again-for-late-jobs", test_late_jobs);
   return g_test_run ();
 }

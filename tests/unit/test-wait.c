@@ -421,6 +421,57 @@ test_lend_while_a_long_job_runs (gconstpointer long_before)
   rig_free (rig);
 }
 
+/* ---- what is asked of a stack that nobody wants work from ---- */
+
+#define CALM_SYNCS 200 /* more than those after which a request that finds nothing new is over */
+#define CALM_JOBS 8
+
+/* Its own children stay private, and cost nothing more than before, whatever else it serves. */
+SATIN_JOB (calm, int32_t)
+{
+  Stack *stack = (Stack *)satin_frame_->stack;
+  int32_t x[CALM_JOBS], sum = 0;
+
+  for (int32_t i = 0; i < CALM_SYNCS; i++)
+    {
+      satin_spawn (leaf, &x[0], i);
+      satin_sync ();
+    }
+  for (int32_t i = 0; i < CALM_JOBS; i++)
+    satin_spawn (leaf, &x[i], i);
+  satin_aborted ();
+  g_assert_cmpuint (stack_flags (stack), ==, 0);
+  SatinSlot_ *split = stack->own.split;
+  stack_ask (stack, STACK_FLAG_NEWS);
+  satin_aborted ();
+  g_assert_cmpuint (stack_flags (stack), ==, 0);
+  g_assert_true (stack->own.split == split);
+  g_assert_true (stack->open.guard != STACK_ALL);
+  stack_ask (stack, STACK_FLAG_MOVE); /* now somebody wants some */
+  satin_aborted ();
+  g_assert_true (stack->own.split > split);
+  satin_sync ();
+  for (int32_t i = 0; i < CALM_JOBS; i++)
+    sum += x[i];
+  return sum;
+}
+
+SATIN_JOB (calm_root, int64_t)
+{
+  return satin_call (calm);
+}
+
+static void
+test_news_make_nothing_public (void)
+{
+  static const SatinJob *const jobs[] = { &calm_root_job, &calm_job, &leaf_job, NULL };
+  satin_args_calm_root args = { 0 };
+  Rig *rig = rig_new_for (jobs, 1, 0, 1);
+
+  g_assert_cmpint (rig_run_number (rig, 0, &args), ==, CALM_JOBS * (CALM_JOBS - 1) / 2);
+  rig_free (rig);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -435,5 +486,6 @@ main (int argc, char **argv)
                         test_lend_while_a_long_job_runs);
   g_test_add_data_func ("/wait/all-is-lent-where-jobs-are-long", "long",
                         test_lend_while_a_long_job_runs);
+  g_test_add_func ("/wait/news-make-nothing-public", test_news_make_nothing_public);
   return g_test_run ();
 }

@@ -232,18 +232,14 @@ leapfrog (Stack *stack, SatinSlot_ *self, SatinSlot_ *awaited, guint32 state, Sa
 static gboolean
 sleep_parked (const Wait *wait)
 {
-  Stack *stack = wait->stack, *thief;
+  Stack *stack = wait->stack;
   Engine *engine = stack->engine;
   gboolean late = FALSE;
 
-  if (seat_is_idle_for_good (engine))
-    {
-      thief = seat_thief_of (stack, wait->slot);
-      if (thief != NULL)
-        stack_ask (thief, STACK_FLAG_MOVE);
-      late = seat_timed_wait (stack, PARKED_LOOK_NS);
-    }
-  else
+  /* While it served something it may have been told already, without a wait that ended by that. */
+  if (!stack->seat.leaps && seat_is_idle_for_good (engine))
+    late = seat_timed_wait (stack, PARKED_LOOK_NS);
+  else if (!stack->seat.leaps)
     pthread_cond_wait (&stack->seat.cond, &engine->lock);
   return wait->kind == WAIT_RESULT && (stack->seat.leaps || late) && seat_is_idle_for_good (engine)
          && seat_thief_of (stack, wait->slot) != NULL;
