@@ -79,7 +79,7 @@ test_whom_the_master_hears_stays_for_a_while (void)
   g_assert_cmpuint (stats_of (world, 0).silenced, ==, 1);
 }
 
-/* Whoever is connected anew counts as heard by others, too, until they complain again. */
+/* A member that is connected anew counts as heard by others, too, until they complain again. */
 static void
 test_a_new_link_ends_what_was_said (void)
 {
@@ -248,7 +248,55 @@ test_who_spoke_of_late_over_its_own_link_may_speak (void)
   cut (world, 0, 2);
   pump (world);
   g_assert_null (link_direct (node, &member->id));
+  g_assert_cmpuint (member->seek_at_us, ==, member->dialled_us + REACH_SLOW_US);
   g_assert_false (alive_may_speak (node, member));
+}
+
+/* A dial that was put off is not made if there is no need any more: a link stands, or another dial
+ * is under way. */
+static void
+test_a_late_dial_is_made_where_it_is_needed (void)
+{
+  g_autoptr (World) world = three ();
+  Node *node = world->peer[0].node;
+  Member *member = third_member (world, 0);
+  guint before = world->n_dials;
+
+  for (guint i = 0; i < 3; i++)
+    {
+      world->peer[2].deaf = i > 0; /* it answers no dial */
+      if (i == 2)
+        {
+          cut (world, 0, 2);
+          pump (world);
+          member->dial = G_MAXUINT64;
+          before = world->n_dials;
+        }
+      member->dial_at_us = world->now_us;
+      alive_changed (node);
+      tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_TIMER });
+      tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_TIMER });
+      g_assert_cmpuint (world->n_dials, ==, before);
+    }
+}
+
+/* No member dies twice, and this node does not take itself for dead. */
+static void
+test_a_member_dies_once (void)
+{
+  g_autoptr (World) world = three ();
+  Node *node = world->peer[1].node;
+  g_autoptr (GArray) effects = begin_call (world, 1);
+
+  for (guint i = 0; i < 2; i++)
+    {
+      alive_dead (node, third_member (world, 1), DEATH_SILENT);
+      g_assert_cmpuint (stats_of (world, 1).silenced, ==, 1);
+    }
+  alive_dead (node, roster_find (node, &node->self), DEATH_SILENT);
+  g_assert_false (roster_find (node, &node->self)->dead);
+  g_assert_cmpuint (stats_of (world, 1).silenced, ==, 1);
+  node->effects = NULL;
 }
 
 /* ---- when something is due ---- */
@@ -349,5 +397,7 @@ main (int argc, char **argv)
   TEST ("who-was-late-by-more-than-a-heartbeat-slept",
         test_who_was_late_by_more_than_a_heartbeat_slept);
   TEST ("the-master-is-told-again", test_the_master_is_told_again);
+  TEST ("a-late-dial-is-made-where-it-is-needed", test_a_late_dial_is_made_where_it_is_needed);
+  TEST ("a-member-dies-once", test_a_member_dies_once);
   return g_test_run ();
 }

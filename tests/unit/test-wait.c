@@ -340,6 +340,108 @@ test_scan_without_a_seat (void)
   rig_free (rig);
 }
 
+/* ---- a stack that waits for what is lent ---- */
+
+static void
+wait_until_parked (Rig *rig, guint n)
+{
+  for (guint parked = G_MAXUINT; parked != n; sched_yield ())
+    {
+      pthread_mutex_lock (&rig->engine->lock);
+      parked = rig->engine->seats.n_parked;
+      pthread_mutex_unlock (&rig->engine->lock);
+    }
+}
+
+/* The lender is parked, and /1 is lent. */
+static Rig *
+begin_lender (Loan *loan)
+{
+  static const SatinJob *const jobs[]
+      = { &lender_job, &leaf_job, &until_lent_job, &keeps_seat_job, NULL };
+  Rig *rig = rig_new_for (jobs, 1, 0, 1);
+
+  set (&waits, FALSE);
+  set (&may_park, FALSE);
+  set (&long_runs, FALSE);
+  set (&may_end, FALSE);
+  lend_one (rig, loan);
+  wait_until_parked (rig, 1);
+  return rig;
+}
+
+static void
+end_lender (Rig *rig, Loan *loan)
+{
+  g_free (loan->path);
+  g_bytes_unref (loan->args);
+  rig_free (rig);
+}
+
+/* The result comes, or the job itself: the stack goes on, and then nobody counts as at work. */
+static void
+test_a_lent_job_ends (gconstpointer comes_back)
+{
+  Loan loan = { 0 };
+  Rig *rig = begin_lender (&loan);
+  int32_t two = 2;
+  g_autoptr (GBytes) value = record_encode (leaf_job.result, &two);
+  EngineEvent event;
+  gboolean over = FALSE;
+
+  if (comes_back != NULL)
+    engine_back (rig->engine, loan.loan);
+  else
+    g_assert_true (engine_put (rig->engine, loan.loan, value, 0, 0));
+  while (!over)
+    if (rig_next (rig, &event, 100000))
+      {
+        over = event.kind == ENGINE_DONE;
+        engine_event_clear (&event);
+      }
+  while (__atomic_load_n (&rig->engine->seats.busy, __ATOMIC_SEQ_CST) != 0)
+    sched_yield ();
+  end_lender (rig, &loan);
+}
+
+/* The result never comes. */
+static void
+test_the_engine_ends_while_a_stack_waits (void)
+{
+  Loan loan = { 0 };
+  Rig *rig = begin_lender (&loan);
+
+  end_lender (rig, &loan);
+}
+
+/* A stack that can go on has no seat when all are to halt: its rows are saved, and it halts. */
+static void
+test_halt_without_a_seat (void)
+{
+  Loan loan = { 0 };
+  Rig *rig = begin_lender (&loan);
+  int32_t two = 2;
+  g_autoptr (GBytes) value = record_encode (leaf_job.result, &two);
+  EngineEvent event;
+  guint n_rows = 0;
+  gboolean halted = FALSE;
+
+  run_other (rig);
+  g_assert_true (engine_put (rig->engine, loan.loan, value, 0, 0));
+  while (__atomic_load_n (&rig->engine->seats.n_ready, __ATOMIC_RELAXED) == 0)
+    sched_yield ();
+  engine_halt (rig->engine, FALSE);
+  while (!halted)
+    if (rig_next (rig, &event, 100000))
+      {
+        n_rows += event.kind == ENGINE_ROWS ? event.rows->len : 0;
+        halted = event.kind == ENGINE_HALTED;
+        engine_event_clear (&event);
+      }
+  g_assert_cmpuint (n_rows, ==, 3); /* /0, /1 and /2 */
+  end_lender (rig, &loan);
+}
+
 /* ---- what others can take while a long job runs ---- */
 
 #define BRANCH_DEPTH 3
@@ -487,5 +589,10 @@ main (int argc, char **argv)
   g_test_add_data_func ("/wait/all-is-lent-where-jobs-are-long", "long",
                         test_lend_while_a_long_job_runs);
   g_test_add_func ("/wait/news-make-nothing-public", test_news_make_nothing_public);
+  g_test_add_data_func ("/wait/the-result-of-a-lent-job-ends-it", NULL, test_a_lent_job_ends);
+  g_test_add_data_func ("/wait/a-lent-job-that-comes-back-runs-here", "back", test_a_lent_job_ends);
+  g_test_add_func ("/wait/the-engine-ends-while-a-stack-waits",
+                   test_the_engine_ends_while_a_stack_waits);
+  g_test_add_func ("/wait/a-stack-without-a-seat-halts", test_halt_without_a_seat);
   return g_test_run ();
 }
