@@ -199,6 +199,50 @@ test_another_one_gets_all_rows (void)
   g_assert_true (said (world, other, "KNOWN /3 finished"));
 }
 
+/* A member whose buddy is the newest one now; that one itself: there is none. */
+static guint
+find_unfaithful (World *world)
+{
+  guint who = 0, newest = world->n - 1;
+
+  while (who < newest && buddy_number (world, who) != newest)
+    who++;
+  return who;
+}
+
+/* The buddy changes, and back again before the new one has all rows. */
+static void
+test_one_that_is_chosen_again_keeps_what_it_has (void)
+{
+  g_autoptr (World) world = world_with_buddies (4);
+  guint buddies[NODES_MAX], who, newest;
+
+  do
+    {
+      scan (world);
+      scan (world);
+      for (guint i = 0; i < world->n; i++)
+        buddies[i] = buddy_number (world, i);
+      newest = world->n;
+      add_peer (world, FALSE);
+      pass (world, 10);
+      who = find_unfaithful (world);
+    }
+  while (who == newest);
+  g_assert_cmpint (buddy_at (world, who)->state, !=, BUDDY_FULL);
+  die (world, newest);
+  pass (world, G_USEC_PER_SEC / 100);
+  g_assert_cmpuint (buddy_number (world, who), ==, buddies[who]);
+  pass (world, SCAN_US);
+  give_row (world, who, "/3");
+  serve (world);
+  g_assert_cmpint (buddy_at (world, who)->state, ==, BUDDY_FULL);
+
+  Digest digest = digest_of_string ("/3");
+  g_assert_true (
+      buddy_keeps (world->peer[buddies[who]].node, &world->peer[who].node->self, "/3", &digest));
+}
+
 /* While all rows come again those from before still count. */
 static void
 test_rows_are_replaced_when_all_have_come (void)
@@ -309,6 +353,8 @@ main (int argc, char **argv)
   g_test_add_func ("/buddy/a-result-is-offered-when-its-lender-dies-first",
                    test_a_result_is_offered_when_its_lender_dies_first);
   g_test_add_func ("/buddy/another-one-gets-all-rows", test_another_one_gets_all_rows);
+  g_test_add_func ("/buddy/one-that-is-chosen-again-keeps-what-it-has",
+                   test_one_that_is_chosen_again_keeps_what_it_has);
   g_test_add_func ("/buddy/rows-are-replaced-when-all-have-come",
                    test_rows_are_replaced_when_all_have_come);
   g_test_add_func ("/buddy/old-rows-go-when-all-have-come", test_old_rows_go_when_all_have_come);

@@ -140,6 +140,8 @@ choose (Node *node)
     send (node, &buddy->id, BUDDY_DROP, 0);
   forget_marks (buddy);
   buddy->id = pair.buddy;
+  if (node_id_equal (&buddy->before, &buddy->id)) /* it is that again, before another was full */
+    buddy->before = NODE_ID_NONE;
   buddy->pause_us = buddy->again_us = 0;
   buddy->state = node_id_is_none (&pair.buddy) ? BUDDY_NONE : BUDDY_CHOSEN;
   mirror_keeper_changed (node);
