@@ -106,6 +106,7 @@ for how in TERM KILL; do
   ok "alone: main is between two roots" wait_for $((20 * slow)) is_at 2
   ok "what is finished is saved by and by" wait_for $((20 * slow)) eval '[ "$(paths)" = ",1:" ]'
   kill -"$how" "$begun"
+  [ $how = KILL ] || ok "it is being suspended" wait_for $((20 * slow)) grep -q suspending "$work/begun.words"
   rm "$folder/stay.2"
   [ $how = KILL ] || ended
   [ $how = KILL ] || is "SIGTERM suspends" "$code" 75
