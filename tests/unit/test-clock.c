@@ -89,19 +89,19 @@ unix_ms (void)
   return (guint64)g_get_real_time () / 1000;
 }
 
-/* A result's job began and ended while the run did; `known`: that is known of each. */
+/* A row tells its job's arguments. A result's job began and ended while the run did; `known`: that
+ * is known of each. */
 static void
 check_span (const Row *row, guint64 start_ms, gboolean known)
 {
   g_autoptr (GBytes) args = loan_read_args (row->args);
 
+  g_assert_nonnull (args); /* two or three numbers */
   if (row->children > 0)
     {
-      g_assert_null (row->args);
       g_assert_cmpuint (row->began_ms, ==, 0);
       return;
     }
-  g_assert_nonnull (args); /* two or three numbers */
   g_assert_true (row->began_ms > 0 || !known);
   if (row->began_ms == 0)
     return;
