@@ -65,16 +65,18 @@ satin_fail_ (SatinStack_ *open, SatinSlot_ *self, SatinSlot_ *top, const char *f
 void
 satin_const_missing_ (const SatinConst_ *constant)
 {
-  g_autofree char *cause = g_strdup_printf (
-      "constant '%s' is read before satin_publish gave it a value", constant->name);
+  char *text = g_strdup_printf ("constant '%s' is read before satin_publish gave it a value",
+                                constant->name);
+  const char *cause = g_intern_string (text);
   Stack *stack = worker_here ();
 
+  g_free (text); /* this function does not return */
   if (stack == NULL || stack->own.mark == NULL)
     {
       fprintf (stderr, "satin: %s\n", cause);
       abort ();
     }
-  raise_failure (stack, stack->own.running, FALSE, g_intern_string (cause));
+  raise_failure (stack, stack->own.running, FALSE, cause);
   /* The frame is not known here: nothing of the stack can be scanned or aborted any more. */
   worker_halt (stack, NULL, NULL, FALSE);
 }
