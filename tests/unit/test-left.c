@@ -447,7 +447,7 @@ test_runs (void)
   const char *source = g_getenv ("SATIN_SOURCE");
   g_autofree char *path = NULL, *text = NULL;
   g_auto (GStrv) lines = NULL;
-  Score few = score_new (), all = score_new ();
+  Score few, all;
   Play play;
 
   if (source == NULL)
@@ -455,6 +455,8 @@ test_runs (void)
       g_test_skip ("SATIN_SOURCE is not set");
       return;
     }
+  few = score_new ();
+  all = score_new ();
   path = g_build_filename (source, "tests/unit/left-runs.txt", NULL);
   g_assert_true (g_file_get_contents (path, &text, NULL, NULL));
   lines = g_strsplit (text, "\n", -1);
