@@ -3,8 +3,8 @@
  * lanes, each of which has victims of its own and one request in flight, and goes on to the next
  * victim after a refusal. Cluster-aware stealing has two lanes: when all of its own site have
  * refused a node of another site is asked, and while its answer comes, which takes long, those of
- * the own site are asked again. A thief that all have refused asks one of them now and then only,
- * in case a MORE was lost.
+ * the own site are asked again. A thief that all have refused waits for a MORE, which goes to one
+ * at a time, and asks one of them now and then.
  *
  * How much: a thief asks for as many jobs as it has idle seats, and for more when what it got
  * lately was soon done; then it also asks before its seats are idle, unless that was over before a
