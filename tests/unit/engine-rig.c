@@ -127,8 +127,8 @@ rig_run (Rig *rig, guint32 job, const void *args)
   return result;
 }
 
-static void
-await (Rig *rig, EngineEventKind kind, EngineEvent *event)
+void
+rig_await (Rig *rig, EngineEventKind kind, EngineEvent *event)
 {
   while (rig_next (rig, event, 60 * G_USEC_PER_SEC))
     {
@@ -147,12 +147,12 @@ rig_fail (const SatinJob *const *jobs, guint32 job, const void *args, const char
   EngineEvent event;
 
   rig_start (rig, job, args);
-  await (rig, ENGINE_FAILED, &event);
+  rig_await (rig, ENGINE_FAILED, &event);
   g_assert_true (g_pattern_match_simple (at, event.at));
   g_assert_true (g_pattern_match_simple (cause, event.cause));
   engine_event_clear (&event);
   engine_halt (rig->engine, FALSE);
-  await (rig, ENGINE_HALTED, &event);
+  rig_await (rig, ENGINE_HALTED, &event);
   engine_event_clear (&event);
   rig_free (rig);
 }

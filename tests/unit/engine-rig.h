@@ -30,6 +30,8 @@ void rig_free (Rig *rig);
 void rig_start (Rig *rig, guint32 job, const void *args);
 /* The next event; waits up to the given time. FALSE: none came. */
 gboolean rig_next (Rig *rig, EngineEvent *event, gint64 wait_us);
+/* The next event of this kind; others are dropped. */
+void rig_await (Rig *rig, EngineEventKind kind, EngineEvent *event);
 /* Runs one job to its end; (transfer full): its encoded result. Other events are dropped. */
 GBytes *rig_run (Rig *rig, guint32 job, const void *args);
 /* The same of a job that returns an int64_t. */

@@ -107,19 +107,6 @@ static const SatinJob *const jobs[]
     = { &check_job,   &table_job, &late_job,   &hurry_job, &greedy_job,
         &readers_job, &roomy_job, &reader_job, NULL };
 
-/* The next event of this kind; others are dropped. */
-static void
-await (Rig *rig, EngineEventKind kind, EngineEvent *event)
-{
-  while (rig_next (rig, event, 60 * G_USEC_PER_SEC))
-    {
-      if (event->kind == kind)
-        return;
-      engine_event_clear (event);
-    }
-  g_error ("event %d did not come", (int)kind);
-}
-
 static void
 test_the_driver_hears_which_job_failed (void)
 {
@@ -130,7 +117,7 @@ test_the_driver_hears_which_job_failed (void)
   EngineEvent event;
 
   rig_start (rig, TABLE, &args);
-  await (rig, ENGINE_FAILED, &event);
+  rig_await (rig, ENGINE_FAILED, &event);
   g_assert_cmpstr (event.at, ==, "/5");
   g_assert_cmpstr (event.path, ==, "/5");
   g_assert_true (event.job == &check_job);
@@ -140,14 +127,14 @@ test_the_driver_hears_which_job_failed (void)
 
   /* What finished before can still be saved, and the stack does not hold up a halt. */
   engine_scan (rig->engine, TRUE);
-  await (rig, ENGINE_ROWS, &event);
+  rig_await (rig, ENGINE_ROWS, &event);
   g_assert_cmpuint (event.rows->len, >=, 4); /* and number 4, if a thief has run it */
   g_assert_cmpuint (event.rows->len, <=, 5);
   engine_event_clear (&event);
-  await (rig, ENGINE_SCANNED, &event);
+  rig_await (rig, ENGINE_SCANNED, &event);
   engine_event_clear (&event);
   engine_halt (rig->engine, FALSE);
-  await (rig, ENGINE_HALTED, &event);
+  rig_await (rig, ENGINE_HALTED, &event);
   engine_event_clear (&event);
   rig_free (rig);
 }

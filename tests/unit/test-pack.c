@@ -226,6 +226,37 @@ test_damage_is_refused (void)
 }
 
 /* More items and more bytes than a Packer has room for in itself. */
+/* Ten texts in 240 bytes, and a table of their ends in so many bytes each. */
+static gboolean
+is_read (guint width)
+{
+  g_autofree PackLayout *type = pack_type ("(as)");
+  guint8 data[240 + 10 * 2] = { 0 };
+  Unpacker unpacker;
+  guint n = 0;
+
+  memset (data, 'x', 240);
+  for (guint i = 0; i < 10; i++)
+    {
+      data[24 * i + 23] = '\0';
+      data[240 + i * width] = (guint8)(24 * (i + 1));
+    }
+  unpack_begin (&unpacker, type, data, 240 + 10 * width);
+  unpack_open (&unpacker);
+  for (; unpack_more (&unpacker); n++)
+    (void)unpack_text (&unpacker);
+  unpack_close (&unpacker);
+  return unpack_end (&unpacker) && n == 10;
+}
+
+/* The reader takes the width from the size of the whole, so both look right. */
+static void
+test_ends_take_as_little_as_they_can (void)
+{
+  g_assert_true (is_read (1));
+  g_assert_false (is_read (2));
+}
+
 static void
 test_much_is_written (void)
 {
@@ -263,6 +294,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/pack/the-bytes-are-the-librarys", test_the_bytes_are_the_librarys);
   g_test_add_func ("/pack/damage-is-refused", test_damage_is_refused);
+  g_test_add_func ("/pack/ends-take-as-little-as-they-can", test_ends_take_as_little_as_they_can);
   g_test_add_func ("/pack/much-is-written", test_much_is_written);
   return g_test_run ();
 }

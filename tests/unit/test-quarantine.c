@@ -37,6 +37,7 @@ test_it_waits_for_a_node_with_nothing_to_do (void)
       falls_silent (world, 0, thief, "/0");
     }
   g_assert_true (said (world, 0, "WARN"));
+  g_assert_false (said (world, 1, "WARN") || said (world, 2, "WARN")); /* people are told once */
   g_assert_true (said (world, 0, "BACK 2"));
   pass (world, 20 * G_USEC_PER_SEC);
   g_assert_false (said (world, 0, "BACK 3")); /* the master does not run it */
