@@ -27,6 +27,7 @@
 #include "work/archive.h"
 #include "work/buddy.h"
 #include "work/constants.h"
+#include "work/directory.h"
 #include "work/epoch.h"
 #include "work/held.h"
 #include "work/holdback.h"

@@ -34,7 +34,7 @@ greet_again (Node *node, const NodeId *id)
   Link *link = link_to (node, id);
 
   orphans_greet (node, id);
-  if (link != NULL)
+  if (link != NULL && !contacts_are_all (node))
     poison_greet (node, link);
 }
 

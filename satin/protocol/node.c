@@ -182,8 +182,7 @@ route_engine (Node *node, const NodeEvent *event)
     case NODE_EVENT_COVERED:
       if (node->leave.begun)
         break; /* what is here goes with this node, and others are to offer it */
-      orphans_covered (node, event->path);
-      contacts_tell (node, &(Message){ .kind = MESSAGE_COVERED, .path = event->path });
+      directory_cover (node, event->path);
       break;
     case NODE_EVENT_UNMATCHED:
       events_unmatched (node, event->path);

@@ -270,7 +270,7 @@ story_effect (Sim *sim, const Process *process, const NodeEffect *effect)
       break;
     case NODE_EFFECT_KNOWN:
       if (g_str_equal (self, node_id_show (&effect->node, other)))
-        add_line (sim, "known", FALSE, "%s offers %s to all", self, path_of (effect->path));
+        add_line (sim, "known", FALSE, "%s offers %s", self, path_of (effect->path));
       else
         add_line (sim, "known", FALSE, "%s learns that %s holds %s", self, other,
                   path_of (effect->path));

@@ -170,7 +170,7 @@ test_a_result_is_offered_when_its_lender_dies_first (void)
   finish (world, 1, "/3");
   die (world, 0);
   pass (world, G_USEC_PER_SEC);
-  g_assert_true (said (world, 2, "KNOWN /3 finished"));
+  g_assert_true (said (world, 1, "KNOWN /3 finished"));
 }
 
 /* Its buddy dies: all rows go to another one, and until then nothing is acknowledged. */

@@ -277,9 +277,9 @@ test_an_orphan_that_has_not_begun_is_dropped (void)
   has_not_begun (world, 2, "/0");
   die (world, 1);
   pass (world, 2000000);
-  g_assert_true (said (world, 3, "KNOWN /0"));
+  g_assert_true (said (world, 0, "KNOWN /0"));
   hunger (world, 3);
-  g_assert_true (said (world, 3, "FORGET /0"));
+  g_assert_true (said (world, 0, "FORGET /0"));
   g_assert_cmpuint (stats_of (world, 2).held, ==, 0);
 }
 

@@ -186,32 +186,36 @@ is_told (World *world)
   g_assert_false (said (world, 0, "SALVAGE /3")); /* once was enough */
 }
 
-/* n0 holds what n2 lent; when that is gone it is an orphan, which n1 hears of. */
+/* n0 holds what n2 lent; when that is gone it is an orphan, of which n1 hears, since it runs the
+ * job above. */
 static void
 lend_2_to_0 (World *world)
 {
-  (void)offer (world, 2, "/3");
+  (void)offer (world, 0, "/3");
+  hunger (world, 1);
+  has_heard (world, 1, "RUN /3");
+  (void)offer (world, 2, "/3/1");
   hunger (world, 0);
-  has_heard (world, 0, "RUN /3");
+  has_heard (world, 0, "RUN /3/1");
 }
 
 static void
 orphan_is_known (World *world)
 {
-  has_heard (world, 1, "KNOWN /3");
+  has_heard (world, 1, "KNOWN /3/1");
 }
 
 static void
 adopt_1_from_0 (World *world)
 {
-  adopt (world, 1, "/3", 9, 0);
+  adopt (world, 1, "/3/1", 9, 0);
 }
 
 static void
 orphan_returns (World *world)
 {
   g_assert_false (said (world, 1, "BACK 9"));
-  finish (world, 0, "/3");
+  finish (world, 0, "/3/1");
   has_heard (world, 1, "PUT 9");
 }
 
@@ -221,7 +225,7 @@ orphaned (World *world)
   lend_2_to_0 (world);
   lose_2 (world);
   pass (world, 1000);
-  has_heard (world, 1, "KNOWN /3");
+  has_heard (world, 1, "KNOWN /3/1");
 }
 
 static void

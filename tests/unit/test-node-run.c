@@ -58,7 +58,9 @@ test_one_that_slept_is_left_out_and_joins_again (void)
 {
   g_autoptr (World) world = world_new (3, FALSE);
   start (world);
-  (void)offer (world, 1, "/0");
+  (void)offer (world, 0, "/0");
+  hunger (world, 1);
+  (void)offer (world, 1, "/0/1");
   hunger (world, 2);
   world->peer[1].deaf = TRUE;
   pass (world, 60000000);
@@ -73,7 +75,7 @@ test_one_that_slept_is_left_out_and_joins_again (void)
 
   g_assert_true (said (world, 1, "BACK 1"));
   g_assert_true (said (world, 1, "JOINED"));
-  g_assert_true (said (world, 1, "KNOWN /0")); /* its thief holds it as an orphan */
+  g_assert_true (said (world, 1, "KNOWN /0/1")); /* its thief holds it as an orphan */
   g_assert_cmpuint (members_of (world, 0), ==, 3);
 }
 
@@ -421,7 +423,7 @@ test_who_leaves_hands_its_results_over (void)
   tell (world, 2, &(NodeEvent){ .kind = NODE_EVENT_LEAVE });
   g_assert_true (said (world, 2, "HALT"));
   tell_row (world, 2, "/0/1");
-  g_assert_true (said (world, 1, "KNOWN /0/1 finished"));
+  g_assert_true (said (world, 0, "KNOWN /0/1 finished"));
   g_assert_false (said (world, 2, "LEAVE"));
   tell (world, 2, &(NodeEvent){ .kind = NODE_EVENT_HALTED });
 

@@ -88,29 +88,11 @@ test_an_adopted_one_is_held (void)
   g_assert_cmpstr (held->job->path, ==, "");
 }
 
-/* The master has heard of its holder from others, and their link is not up yet. */
-static void
-test_one_that_is_not_reached_is_waited_for (void)
-{
-  g_autoptr (World) world = world_new (2, FALSE);
-  Member *member = roster_find (master (world), &world->peer[1].node->self);
-
-  hear_of_root (world, "");
-  Session *session = g_steal_pointer (&member->carry.session);
-  ask_for (world, "");
-  g_assert_cmpint (master (world)->root.state, ==, ROOT_WAITING);
-  member->carry.session = session;
-  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_TIMER });
-  g_assert_cmpint (master (world)->root.state, ==, ROOT_ADOPTED);
-}
-
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/root/no-two-have-the-same-number", test_no_two_have_the_same_number);
   g_test_add_func ("/root/an-adopted-one-is-held", test_an_adopted_one_is_held);
-  g_test_add_func ("/root/one-that-is-not-reached-is-waited-for",
-                   test_one_that_is_not_reached_is_waited_for);
   return g_test_run ();
 }

@@ -127,10 +127,13 @@ test_a_newer_state_is_said_when_another_offers_one (void)
 {
   g_autoptr (World) world = world_new (3, TRUE);
   tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
+  start (world);
+  (void)offer (world, 0, "/3");
+  hunger (world, 2);
 
   hold_kept (world, 0, 3);
   hold_kept (world, 0, 6);
-  g_assert_cmpuint (times_known (world, 2), ==, 1); /* all know who has it */
+  g_assert_cmpuint (times_known (world, 2), ==, 1); /* it knows who has it */
   hold_kept (world, 1, 4);
   g_assert_cmpuint (times_known (world, 2), ==, 3);
   hold_kept (world, 0, 8);

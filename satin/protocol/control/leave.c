@@ -191,6 +191,7 @@ leave_on_leaving (Node *node, const NodeId *from)
   if (node_id_equal (&id, &node->leave.heir))
     take_flight_back (&node->leave); /* it would refuse */
   orphans_flush (node);              /* before the answer */
+  orphans_tell (node, &id);          /* it tells its lenders before it goes */
   (void)member_send (node, from, &(Message){ .kind = MESSAGE_HEARD });
 }
 
@@ -423,7 +424,10 @@ leave_on_handed (Node *node, const NodeId *from, const Message *m)
   if (m->flag)
     take_flight_back (leave); /* it leaves too, and has said so before */
   else
-    g_clear_pointer (&leave->flight, g_ptr_array_unref);
+    {
+      directory_moved (node, from, leave->flight);
+      g_clear_pointer (&leave->flight, g_ptr_array_unref);
+    }
 }
 
 void
@@ -483,7 +487,10 @@ finish (Node *node)
   for (guint i = 0; i < leave->rows->len; i++)
     lost_us += ((Row *)leave->rows->pdata[i])->work_us;
   if (core_is_member (node))
-    note_leave (node, &node->self, lost_us, !leave->halted);
+    {
+      note_leave (node, &node->self, lost_us, !leave->halted);
+      directory_leave (node);
+    }
   member_send_all (
       node, &(Message){ .kind = MESSAGE_GOODBYE, .number = lost_us, .flag = !leave->halted });
   if (node->saves.here)

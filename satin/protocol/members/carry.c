@@ -289,7 +289,7 @@ watch (Node *node, Member *member)
 gboolean
 carry_open (Node *node, Member *member)
 {
-  if (!contacts_may_reach (node, member))
+  if (node_id_equal (&member->id, &node->self))
     return FALSE;
   watch (node, member);
   if (member->carry.session != NULL)
@@ -321,9 +321,7 @@ carry_reaches (Node *node, const NodeId *id)
 gboolean
 carry_may_reach (Node *node, const NodeId *id)
 {
-  const Member *member = roster_find (node, id);
-
-  return member != NULL && contacts_may_reach (node, member);
+  return roster_find (node, id) != NULL && !node_id_equal (id, &node->self);
 }
 
 gboolean

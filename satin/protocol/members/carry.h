@@ -59,14 +59,13 @@ void carry_waiting_free (gpointer data);
 
 /* Does this kind of message go by sessions? */
 gboolean carry_bears (MessageKind kind);
-/* Begins the session, if there is none. FALSE: the run is not sparse (contacts.h), and no link has
- * begun it yet. */
+/* Begins the session, if there is none; it has a link made. FALSE: the member is this node. */
 gboolean carry_open (Node *node, Member *member);
 /* The same, and sends this. */
 gboolean carry_send (Node *node, Member *member, const Message *message);
 /* Is there a session with this node? */
 gboolean carry_reaches (Node *node, const NodeId *id);
-/* Is there one, or may a message begin one? */
+/* Is there one, or may a message begin one? So it is for each other member. */
 gboolean carry_may_reach (Node *node, const NodeId *id);
 /* Are these the bytes of a frame, not of a message? */
 gboolean carry_is_frame (GBytes *bytes);

@@ -72,13 +72,6 @@ is_contact (Node *node, const Member *member)
 }
 
 gboolean
-contacts_may_reach (Node *node, const Member *member)
-{
-  return member->carry.session != NULL
-         || (!contacts_are_all (node) && !is_self (node, &member->id));
-}
-
-gboolean
 contacts_watch (Node *node G_GNUC_UNUSED, const Member *member)
 {
   return member->contact || member->links->len > 0 || member->dial != 0
@@ -98,20 +91,18 @@ count (Node *node)
   node->contacts.far_share = share_of (all - near, CONTACTS_FAR (node->config.dense));
 }
 
-/* What a member says to all goes through this one from now on; what went through the one before may
- * be lost. */
+/* What a member says to all goes through this one from now on, and it keeps the directory; what the
+ * one before was told may be lost. */
 static void
 greet_hub (Node *node, const Member *hub)
 {
-  if (contacts_are_all (node))
-    return;
   if (!is_self (node, &hub->id))
     {
       if (carry_reaches (node, &hub->id))
         node->above->greet_again (node, &hub->id);
       return;
     }
-  for (guint i = 0; i < node->roster.members->len; i++)
+  for (guint i = 0; i < node->roster.members->len && !contacts_are_all (node); i++)
     {
       const Member *member = node->roster.members->pdata[i];
       if (!is_self (node, &member->id) && carry_reaches (node, &member->id))
@@ -172,28 +163,4 @@ contacts_pass_on (Node *node, const NodeId *from, const Message *message)
       if (!node_id_equal (&member->id, from) && carry_reaches (node, &member->id))
         (void)link_send_to (node, &member->id, message);
     }
-}
-
-void
-contacts_tell (Node *node, const Message *message)
-{
-  if (contacts_are_all (node) || is_self (node, &node->contacts.hub))
-    link_broadcast (node, message);
-  else
-    (void)link_send_to (node, &node->contacts.hub, message);
-}
-
-gboolean
-contacts_hear (Node *node, const NodeId *from, const Message *message, NodeId *author)
-{
-  gboolean passed_on = !node_id_is_none (&message->id);
-
-  *author = passed_on ? message->id : *from;
-  if (passed_on)
-    return node_id_equal (from, &node->contacts.hub) && !is_self (node, author)
-           && roster_find (node, author) != NULL;
-  Message copy = *message;
-  copy.id = *author;
-  contacts_pass_on (node, from, &copy);
-  return TRUE;
 }

@@ -34,17 +34,9 @@ typedef struct
 gboolean contacts_are_all (const Node *node);
 /* TRUE: in a sparse run everybody is linked to this member, which passes on what is for all. */
 gboolean contacts_is_hub (const Node *node, const NodeId *id);
-/* TRUE: a message to this member may be queued; the session opens a link for it. */
-gboolean contacts_may_reach (Node *node, const Member *member);
 /* TRUE: this node would notice the death of that member by itself. */
 gboolean contacts_watch (Node *node, const Member *member);
 /* The roster, the coordinator or the hub may be another now: links that are missing are made. */
 void contacts_refresh (Node *node);
-/* Tells all members, in a sparse run through the hub. HOLD, UNHOLD and COVERED only, with `id`
- * none. */
-void contacts_tell (Node *node, const Message *message);
 /* This came from there: the hub of a sparse run sends it to all others. */
 void contacts_pass_on (Node *node, const NodeId *from, const Message *message);
-/* Such a message came from there: sets `author`, and the hub passes the message on. FALSE: it is
- * not to be believed, since its author is no member or the sender is not the hub. */
-gboolean contacts_hear (Node *node, const NodeId *from, const Message *message, NodeId *author);

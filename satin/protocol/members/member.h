@@ -9,8 +9,7 @@
 typedef struct Node Node;
 typedef struct Member Member;
 
-/* FALSE: nothing can be said to it: it is no member, or its session has not begun. In a sparse run
- * (contacts.h) this begins it. */
+/* Begins the session, if there is none. FALSE: it is no member, or this node. */
 gboolean member_send (Node *node, const NodeId *to, const Message *message);
 /* To each member with which there is a session. */
 void member_send_all (Node *node, const Message *message);

@@ -274,7 +274,7 @@ archive_lose_name (Node *node)
 typedef struct
 {
   Node *node;
-  const NodeId *to; /* NULL: all */
+  const NodeId *to; /* NULL: those whom it concerns */
   GArray *holds;
   GPtrArray *paths; /* which the holds borrow */
 } Batch;
@@ -294,7 +294,7 @@ batch_send (Batch *batch)
   if (batch->holds->len > 0 && batch->to != NULL)
     (void)member_send (batch->node, batch->to, &message);
   else if (batch->holds->len > 0)
-    contacts_tell (batch->node, &message);
+    directory_offer (batch->node, batch->holds);
   g_array_set_size (batch->holds, 0);
   g_ptr_array_set_size (batch->paths, 0);
 }
@@ -332,21 +332,22 @@ archive_flush (Node *node)
   if (news->len == 0)
     return;
   batch_begin (&batch, node, NULL);
-  for (guint i = 0; i < news->len && node->links.links->len > 0; i++)
+  for (guint i = 0; i < news->len && core_is_member (node); i++)
     batch_add (&batch, news->pdata[i]);
   batch_end (&batch);
   g_ptr_array_set_size (news, 0);
 }
 
 void
-archive_greet (Node *node, const NodeId *to)
+archive_tell (Node *node, const NodeId *to, const char *path)
 {
   Trie *trie = node->archive.trie;
-  TrieNode *root = trie_top (trie);
+  TrieNode *root;
   Batch batch;
 
   if (node->archive.count == 0)
     return;
+  root = path == NULL ? trie_top (trie) : trie_find (trie, path, FALSE);
   batch_begin (&batch, node, to);
   for (TrieNode *at = root; at != NULL; at = trie_step (trie, root, at, TRUE))
     batch_add (&batch, at);

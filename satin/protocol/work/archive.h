@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The rows of the checkpoint that this node, the coordinator, offers to whoever spawns their jobs
- * again: announced to all like finished orphans, adopted as often as they are asked for, gone when
+ * again: announced like finished orphans, adopted as often as they are asked for, gone when
  * they are covered. There may be millions of them, so they lie in a trie. Driver's thread. */
 #pragma once
 
@@ -68,8 +68,8 @@ void archive_enter_all (Node *node);
 void archive_lose_name (Node *node);
 /* The end of a step. */
 void archive_flush (Node *node);
-/* All of it, in a session that has just begun. */
-void archive_greet (Node *node, const NodeId *to);
+/* Tells that member of the rows at or below `path` (nullable: of all). */
+void archive_tell (Node *node, const NodeId *to, const char *path);
 /* What lies at or below `path` is of no use any more. */
 void archive_covered (Node *node, const char *path);
 /* Adds all of it as rows, which need no more than to be offered: this node leaves. */

@@ -438,7 +438,8 @@ buddy_on_copy (Node *node, const NodeId *from, const Message *m)
 static void
 answer (Node *node, const BuddyOrder *order)
 {
-  orphans_flush (node); /* the rows are announced before the answer */
+  orphans_flush (node);
+  archive_tell (node, &order->from, order->path);
   (void)member_send (
       node, &order->from,
       &(Message){

@@ -61,7 +61,7 @@ drop_holder (GTree *tree, const char *path, const NodeId *id)
     g_tree_remove (tree, path);
 }
 
-void
+gboolean
 known_add (Node *node, const char *path, const Holder *holder)
 {
   GTree *tree = node->known.by_path;
@@ -69,11 +69,11 @@ known_add (Node *node, const char *path, const Holder *holder)
   Holder *present = find_holder (holders, &holder->node, &holder->digest);
 
   if (present != NULL && present->finished == holder->finished)
-    return;
+    return FALSE;
   if (holders != NULL && present == NULL && holders->len >= KNOWN_HOLDERS_MAX)
-    return;
+    return FALSE;
   if (holders == NULL && (guint)g_tree_nnodes (tree) >= KNOWN_PATHS_MAX)
-    return;
+    return FALSE;
   if (holders == NULL)
     {
       holders = g_array_new (FALSE, FALSE, sizeof (Holder));
@@ -89,6 +89,7 @@ known_add (Node *node, const char *path, const Holder *holder)
   effect->node = holder->node;
   effect->finished = holder->finished > 0;
   effect->count = holder->finished;
+  return TRUE;
 }
 
 static void
@@ -100,13 +101,14 @@ forget (Node *node, const char *path, const NodeId *id)
   effect->node = *id;
 }
 
-void
+gboolean
 known_remove (Node *node, const char *path, const NodeId *id)
 {
   if (!is_holder (g_tree_lookup (node->known.by_path, path), id))
-    return;
+    return FALSE;
   forget (node, path, id);
   drop_holder (node->known.by_path, path, id);
+  return TRUE;
 }
 
 void
@@ -124,7 +126,7 @@ known_deny (Node *node, const char *path, const Digest *digest, const NodeId *id
   forget (node, path, id);
   drop_holder (node->known.by_path, path, id);
   for (guint i = 0; i < others->len; i++)
-    known_add (node, path, &g_array_index (others, Holder, i));
+    (void)known_add (node, path, &g_array_index (others, Holder, i));
 }
 
 typedef struct
@@ -150,71 +152,6 @@ known_paths_of (Node *node, const NodeId *id)
 
   g_tree_foreach (node->known.by_path, collect_held_by, &held_by);
   return held_by.paths;
-}
-
-typedef struct
-{
-  Node *node;
-  const NodeId *to;
-  GPtrArray *batches; /* of Message: one for each holder */
-} Telling;
-
-static Message *
-batch_of (Telling *telling, const NodeId *holder)
-{
-  Message *message;
-
-  for (guint i = telling->batches->len; i > 0; i--)
-    {
-      message = telling->batches->pdata[i - 1];
-      if (node_id_equal (&message->id, holder))
-        return message;
-    }
-  message = g_new0 (Message, 1);
-  message->kind = MESSAGE_HOLD;
-  message->id = *holder;
-  message->holds = g_array_new (FALSE, FALSE, sizeof (MessageHold));
-  g_ptr_array_add (telling->batches, message);
-  return message;
-}
-
-static gboolean
-tell_of (gpointer key, gpointer value, gpointer data)
-{
-  const GArray *holders = value;
-  Telling *telling = data;
-
-  for (guint i = 0; i < holders->len; i++)
-    {
-      const Holder *holder = &g_array_index (holders, Holder, i);
-      MessageHold hold = { key, holder->digest, holder->finished };
-      if (node_id_equal (&holder->node, telling->to)
-          || node_id_equal (&holder->node, &telling->node->self))
-        continue;
-      Message *message = batch_of (telling, &holder->node);
-      g_array_append_val (message->holds, hold);
-      if (message->holds->len < ORPHANS_BATCH)
-        continue;
-      (void)member_send (telling->node, telling->to, message);
-      g_array_set_size (message->holds, 0);
-    }
-  return FALSE;
-}
-
-void
-known_greet (Node *node, const NodeId *to)
-{
-  g_autoptr (GPtrArray) batches = g_ptr_array_new_with_free_func (g_free);
-  Telling telling = { node, to, batches };
-
-  g_tree_foreach (node->known.by_path, tell_of, &telling);
-  for (guint i = 0; i < batches->len; i++)
-    {
-      Message *message = batches->pdata[i];
-      if (message->holds->len > 0)
-        (void)member_send (node, to, message);
-      g_array_unref (message->holds);
-    }
 }
 
 void
@@ -257,6 +194,91 @@ known_keys_below (GTree *tree, Stems *stems, const char *path)
       collect_keys (keys, tree, text);
     }
   return keys;
+}
+
+typedef struct
+{
+  Node *node;
+  const NodeId *to;
+  GPtrArray *batches; /* of Message: one for each holder */
+} Telling;
+
+static Message *
+batch_of (Telling *telling, const NodeId *holder)
+{
+  const NodeId id = node_id_equal (holder, &telling->node->self) ? NODE_ID_NONE : *holder;
+  Message *message;
+
+  for (guint i = telling->batches->len; i > 0; i--)
+    {
+      message = telling->batches->pdata[i - 1];
+      if (node_id_equal (&message->id, &id))
+        return message;
+    }
+  message = g_new0 (Message, 1);
+  message->kind = MESSAGE_HOLD;
+  message->id = id;
+  message->holds = g_array_new (FALSE, FALSE, sizeof (MessageHold));
+  g_ptr_array_add (telling->batches, message);
+  return message;
+}
+
+static void
+tell_of (Telling *telling, const char *path)
+{
+  const GArray *holders = g_tree_lookup (telling->node->known.by_path, path);
+
+  for (guint i = 0; i < holders->len; i++)
+    {
+      const Holder *holder = &g_array_index (holders, Holder, i);
+      MessageHold hold = { path, holder->digest, holder->finished };
+      if (node_id_equal (&holder->node, telling->to))
+        continue;
+      Message *message = batch_of (telling, &holder->node);
+      g_array_append_val (message->holds, hold);
+      if (message->holds->len < ORPHANS_BATCH)
+        continue;
+      (void)member_send (telling->node, telling->to, message);
+      g_array_set_size (message->holds, 0);
+    }
+}
+
+static gboolean
+collect_key (gpointer key, gpointer value G_GNUC_UNUSED, gpointer data)
+{
+  g_ptr_array_add (data, key);
+  return FALSE;
+}
+
+static GPtrArray *
+all_keys (GTree *tree)
+{
+  GPtrArray *keys = g_ptr_array_new ();
+
+  g_tree_foreach (tree, collect_key, keys);
+  return keys;
+}
+
+void
+known_tell_below (Node *node, const NodeId *to, const char *path)
+{
+  g_autoptr (GPtrArray) batches = NULL, keys = NULL;
+
+  if (g_tree_nnodes (node->known.by_path) == 0) /* as in most runs */
+    return;
+  batches = g_ptr_array_new_with_free_func (g_free);
+  keys = path == NULL ? all_keys (node->known.by_path)
+                      : known_keys_below (node->known.by_path, node->config.stems, path);
+  Telling telling = { node, to, batches };
+  for (guint i = 0; i < keys->len; i++)
+    tell_of (&telling, keys->pdata[i]);
+  for (guint i = 0; i < batches->len; i++)
+    {
+      Message *message = batches->pdata[i];
+      if (message->holds->len > 0)
+        (void)member_send (node, to, message);
+      g_array_unref (message->holds);
+    }
 }
 
 void

@@ -169,6 +169,7 @@ take_out (Node *node, Lending *lending, GPtrArray *loans)
           continue;
         }
       loan->again = verify_is_second (node, loan->path);
+      directory_tell (node, &lending->thief, loan->path);
       loans_add (node, (LoanEntry){ .loan = loan->loan,
                                     .path = loan->path,
                                     .digest = loan->digest,

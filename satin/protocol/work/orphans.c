@@ -30,7 +30,7 @@ announce (Node *node, HeldJob *held)
   Holder holder = holder_of (node, held);
 
   held->announced = TRUE;
-  known_add (node, held->job->path, &holder);
+  (void)known_add (node, held->job->path, &holder);
   g_array_append_val (node->orphans.news, held->held);
 }
 
@@ -81,9 +81,9 @@ orphans_withdraw (Node *node, HeldJob *held)
   held->announced = FALSE;
   if (has_twin (node, held) || !core_is_member (node))
     return;
-  known_remove (node, held->job->path, &node->self);
+  (void)known_remove (node, held->job->path, &node->self);
   orphans_flush (node); /* an announcement may not come after its withdrawal */
-  contacts_tell (node, &(Message){ .kind = MESSAGE_UNHOLD, .path = held->job->path });
+  directory_withdraw (node, held->job->path);
   announce_others (node, held);
 }
 
@@ -113,7 +113,7 @@ orphans_flush (Node *node)
         add_hold (holds, held);
       if (holds->len == 0 || (i + 1 < news->len && holds->len < ORPHANS_BATCH))
         continue;
-      contacts_tell (node, &(Message){ .kind = MESSAGE_HOLD, .holds = holds });
+      directory_offer (node, holds);
       g_array_set_size (holds, 0);
     }
 }
@@ -127,7 +127,7 @@ collect_announced (gpointer key G_GNUC_UNUSED, gpointer value, gpointer data)
 }
 
 void
-orphans_greet (Node *node, const NodeId *to)
+orphans_tell (Node *node, const NodeId *to)
 {
   g_autoptr (GArray) all = g_array_new (FALSE, FALSE, sizeof (MessageHold));
 
@@ -139,9 +139,15 @@ orphans_greet (Node *node, const NodeId *to)
                            MIN (ORPHANS_BATCH, all->len - i));
       (void)member_send (node, to, &(Message){ .kind = MESSAGE_HOLD, .holds = batch });
     }
-  archive_greet (node, to);
-  if (contacts_is_hub (node, &node->self))
-    known_greet (node, to);
+}
+
+void
+orphans_greet (Node *node, const NodeId *to)
+{
+  if (!node_id_equal (to, &node->contacts.hub))
+    return;
+  orphans_tell (node, to);
+  archive_tell (node, to, NULL);
 }
 
 static gboolean
@@ -214,17 +220,13 @@ void
 orphans_ask (Node *node, guint64 loan, const char *path, const Digest *digest, const NodeId *holder,
              const Loan *job)
 {
-  if (!carry_may_reach (node, holder))
-    {
-      core_emit (node, NODE_EFFECT_BACK)->loan = loan;
-      return;
-    }
   loans_add (node, (LoanEntry){ .loan = loan,
                                 .path = (char *)path,
                                 .digest = *digest,
                                 .kind = LOAN_ADOPTED,
                                 .node = *holder,
                                 .job = job_to_repeat (node, loan, job) });
+  directory_tell (node, holder, path);
   (void)member_send (
       node, holder,
       &(Message){ .kind = MESSAGE_ADOPT, .number = loan, .path = path, .digest = *digest });
@@ -352,42 +354,6 @@ orphans_on_adopt (Node *node, const NodeId *from, const Message *m)
     held_return (node, held);
 }
 
-void
-orphans_on_hold (Node *node, const NodeId *from, const Message *m)
-{
-  NodeId author;
-
-  if (!contacts_hear (node, from, m, &author))
-    return;
-  for (guint i = 0; i < m->holds->len; i++)
-    {
-      const MessageHold *hold = &g_array_index (m->holds, MessageHold, i);
-      Holder holder = { author, hold->digest, hold->finished };
-      known_add (node, hold->path, &holder);
-      archive_compare (node, hold->path, &holder);
-      yield_ask (node, &author, hold);
-      root_heard (node, hold->path, &holder);
-    }
-}
-
-void
-orphans_on_unhold (Node *node, const NodeId *from, const Message *m)
-{
-  NodeId author;
-
-  if (contacts_hear (node, from, m, &author))
-    known_remove (node, m->path, &author);
-}
-
-void
-orphans_on_covered (Node *node, const NodeId *from, const Message *m)
-{
-  NodeId author;
-
-  if (contacts_hear (node, from, m, &author))
-    orphans_covered (node, m->path);
-}
-
 /* §4.3: what lies at or below a finished job is held in vain, unless a live lender still waits for
  * it. */
 void
@@ -403,8 +369,8 @@ orphans_covered (Node *node, const char *path)
   for (guint i = 0; i < vain->len; i++)
     {
       HeldJob *held = vain->pdata[i];
-      held->announced = FALSE; /* all hear of `path` itself: no need to withdraw each */
-      known_remove (node, held->job->path, &node->self);
+      held->announced = FALSE; /* `path` itself is told: no need to withdraw each */
+      (void)known_remove (node, held->job->path, &node->self);
       held_give_up (node, held);
     }
   archive_covered (node, path);

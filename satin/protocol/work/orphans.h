@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Orphans: held jobs whose lender left the roster. They run on, are announced to all and to each
- * joiner, and are adopted by whoever re-spawns their path, or dropped when an ancestor-or-self has
- * finished elsewhere. The rows of the checkpoint are offered the same way. Driver's thread. */
+/* Orphans: held jobs whose lender left the roster. They run on, are announced to those whom they
+ * may concern (directory.h), and are adopted by whoever re-spawns their path, or dropped when an
+ * ancestor-or-self has finished elsewhere. The rows of the checkpoint are offered the same way.
+ * Driver's thread. */
 #pragma once
 
 #include "held.h"
@@ -15,13 +16,15 @@ typedef struct
 
 void orphans_init (Node *node);
 void orphans_done (Node *node);
-/* This one has no lender (any more), or has finished: tell all, or drop it (drops_orphans). */
+/* This one has no lender (any more), or has finished: announce or drop it (drops_orphans). */
 void orphans_announce (Node *node, HeldJob *held);
 /* It is about to be dropped: nobody is to ask for it. */
 void orphans_withdraw (Node *node, HeldJob *held);
 /* The end of a step. */
 void orphans_flush (Node *node);
-/* All announcements, in a session that has just begun. */
+/* Tells that member of all orphans here. */
+void orphans_tell (Node *node, const NodeId *to);
+/* All announcements, to a directory with which a session has just begun, or that is another now. */
 void orphans_greet (Node *node, const NodeId *to);
 /* After a new name. */
 void orphans_enter_all (Node *node);
@@ -42,7 +45,5 @@ void orphans_on_adopt_event (Node *node, const NodeEvent *event);
 void orphans_ask (Node *node, guint64 loan, const char *path, const Digest *digest,
                   const NodeId *holder, const Loan *job);
 void orphans_on_adopt (Node *node, const NodeId *from, const Message *message);
-void orphans_on_hold (Node *node, const NodeId *from, const Message *message);
-void orphans_on_unhold (Node *node, const NodeId *from, const Message *message);
-void orphans_on_covered (Node *node, const NodeId *from, const Message *message);
+/* What is offered here at or below this path is offered no more. */
 void orphans_covered (Node *node, const char *path);

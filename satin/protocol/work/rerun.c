@@ -88,11 +88,14 @@ rerun_on_restored (Node *node, const char *path)
     return; /* of an earlier time as coordinator */
   RerunOrder *own = g_ptr_array_steal_index (orders, i);
   Message told = { .kind = MESSAGE_TOLD, .number = own->loan, .path = path };
-  orphans_flush (node); /* the rows are announced before the answer */
+  orphans_flush (node);
   if (node_id_equal (&own->node, &node->self))
     rerun_on_told (node, &own->node, &told);
   else
-    (void)member_send (node, &own->node, &told);
+    {
+      archive_tell (node, &own->node, path);
+      (void)member_send (node, &own->node, &told);
+    }
   order_free (own);
 }
 
@@ -222,7 +225,7 @@ ask_root (Node *node, const char *path)
 void
 rerun_departing (Node *node, const NodeId *id)
 {
-  if (!node->saves.here)
+  if (!directory_is_here (node) || !node->config.checkpoint || node->lease.without)
     return;
   g_autoptr (GPtrArray) paths = known_paths_of (node, id);
   GPtrArray *asks = node->rerun.asks;

@@ -2,10 +2,10 @@
 /* What is to run again because its holder is gone. The checkpoint may hold rows at or below its
  * path: of the holder, and of members that have finished parts of it and dropped them. So before a
  * slot that came back runs again, its node asks the coordinator, which offers these rows, whoever
- * computed them (archive.h), and then answers. The coordinator does the same for each path that the
- * departed member offered: such a job has no lender that could ask. An ask ends with its answer.
- * Until then it is repeated to each new coordinator. A slot waits RERUN_PATIENCE_US at most.
- * Driver's thread. */
+ * computed them (archive.h), and then answers. The directory (directory.h) asks for each path that
+ * the departed member offered: such a job has no lender that could ask. An ask ends with its
+ * answer. Until then it is repeated to each new coordinator. A slot waits RERUN_PATIENCE_US at
+ * most. Driver's thread. */
 #pragma once
 
 #include "../members/member.h"
@@ -32,7 +32,7 @@ void rerun_done (Node *node);
 gboolean rerun_waits (Node *node, LoanEntry *entry, const Member *holder);
 /* This slot waits no more. */
 void rerun_forget (Node *node, LoanEntry *entry);
-/* A member is about to leave the roster: the coordinator asks for what that one has offered. */
+/* A member is about to leave the roster: the directory asks for what that one has offered. */
 void rerun_departing (Node *node, const NodeId *id);
 /* … and has left it: it answers nothing any more. */
 void rerun_departed (Node *node, const NodeId *id);

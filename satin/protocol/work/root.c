@@ -105,8 +105,6 @@ root_go_on (Node *node)
     }
   if (known_holder (node, path, &root->job->digest, &holder))
     {
-      if (!carry_may_reach (node, &holder.node)) /* until it is connected, or has left */
-        return;
       root->state = ROOT_ADOPTED;
       orphans_ask (node, root->loan, path, &root->job->digest, &holder.node, NULL);
       return;
@@ -180,7 +178,7 @@ root_heard (Node *node, const char *path, const Holder *holder)
   Root *root = &node->root;
 
   if (root->state == ROOT_RUNNING && holder->finished && g_str_equal (root->job->path, path)
-      && digest_equal (&root->job->digest, &holder->digest) && carry_may_reach (node, &holder->node)
+      && digest_equal (&root->job->digest, &holder->digest)
       && loans_find (node, root->loan) == NULL)
     orphans_ask (node, root->loan, path, &holder->digest, &holder->node, NULL);
 }

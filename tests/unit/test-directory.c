@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* An orphan is known to the directory, n0, and to those that run what lies above it. */
+#include "node-world.h"
+
+#include "satin/protocol/core.h"
+
+#define NODES 7
+#define ORPHAN "/0/1/5/2"
+
+static Node *
+node_at (World *world, guint who)
+{
+  return world->peer[who].node;
+}
+
+/* `lender` has this job, and `thief` takes it. */
+static guint64
+lend (World *world, guint lender, guint thief, const char *path)
+{
+  guint64 loan = offer (world, lender, path);
+  g_autofree char *run = g_strdup_printf ("RUN %s", path);
+
+  hunger (world, thief);
+  g_assert_true (said (world, thief, run));
+  return loan;
+}
+
+/* n0 lends /0 to n1, this /0/1 to n2; so n6 lends to n3 what lies below that, and dies. */
+static World *
+with_orphan (const char *orphan)
+{
+  World *world = world_new (NODES, FALSE);
+
+  start (world);
+  (void)lend (world, 0, 1, "/0");
+  (void)lend (world, 1, 2, "/0/1");
+  (void)lend (world, 6, 3, orphan);
+  forget_log (world);
+  die (world, 6);
+  pass (world, G_USEC_PER_SEC);
+  return world;
+}
+
+static gboolean
+knows (World *world, guint who, const char *path)
+{
+  return g_tree_lookup (node_at (world, who)->known.by_path, path) != NULL;
+}
+
+/* n3 itself knows what it offers. */
+static void
+is_known_to (World *world, const char *path, const guint *who, guint n)
+{
+  for (guint i = 0; i < NODES; i++)
+    {
+      gboolean expected = i == 3;
+      for (guint k = 0; k < n; k++)
+        expected = expected || who[k] == i;
+      if (world->peer[i].alive)
+        g_assert_cmpint (knows (world, i, path), ==, expected);
+    }
+}
+
+static void
+nobody_knows (World *world, const char *path)
+{
+  for (guint i = 0; i < NODES; i++)
+    g_assert_true (!world->peer[i].alive || !knows (world, i, path));
+}
+
+static void
+test_an_orphan_is_known_where_it_may_be_wanted (void)
+{
+  g_autoptr (World) world = with_orphan (ORPHAN);
+  const guint who[] = { 0, 1, 2 };
+
+  is_known_to (world, ORPHAN, who, G_N_ELEMENTS (who));
+  for (guint i = 0; i < 3; i++)
+    g_assert_true (said (world, i, "KNOWN " ORPHAN));
+  g_assert_false (said (world, 4, "KNOWN " ORPHAN));
+}
+
+/* What lies beside the jobs that were lent concerns only the master. */
+static void
+test_one_that_lies_elsewhere_is_known_to_the_directory (void)
+{
+  g_autoptr (World) world = with_orphan ("/1/5");
+  const guint who[] = { 0 };
+
+  is_known_to (world, "/1/5", who, G_N_ELEMENTS (who));
+}
+
+static void
+test_a_job_that_is_lent_brings_along_what_is_known (void)
+{
+  g_autoptr (World) world = with_orphan (ORPHAN);
+  const guint who[] = { 0, 1, 2, 4 };
+
+  (void)lend (world, 2, 5, "/0/1/4");
+  g_assert_false (knows (world, 5, ORPHAN));
+  forget_log (world);
+  (void)lend (world, 2, 4, "/0/1/5");
+  is_known_to (world, ORPHAN, who, G_N_ELEMENTS (who));
+  g_assert_true (said (world, 4, "KNOWN " ORPHAN));
+}
+
+/* `from` says that `author` (nullable: itself) offers this. */
+static void
+say_held (World *world, guint from, guint to, const NodeId *author, const char *path)
+{
+  g_autoptr (GArray) holds = g_array_new (FALSE, FALSE, sizeof (MessageHold));
+  MessageHold hold = { path, digest_of_string (path), 0 };
+
+  g_array_append_val (holds, hold);
+  deliver (world, link_between (world, from, to), to,
+           &(Message){ .kind = MESSAGE_HOLD,
+                       .id = author == NULL ? NODE_ID_NONE : *author,
+                       .holds = holds });
+}
+
+/* n5 asks for a job that n4 holds as an orphan. */
+static void
+test_a_job_that_is_adopted_brings_along_what_is_known (void)
+{
+  g_autoptr (World) world = with_orphan (ORPHAN);
+
+  say_held (world, 3, 5, NULL, ORPHAN);
+  g_assert_false (knows (world, 4, ORPHAN));
+  adopt (world, 5, "/0/1/5", 70, 4);
+  g_assert_true (said (world, 4, "KNOWN " ORPHAN));
+}
+
+static void
+test_it_is_withdrawn_where_it_is_known (void)
+{
+  g_autoptr (World) world = with_orphan (ORPHAN);
+
+  adopt (world, 2, ORPHAN, 70, 3);
+  finish (world, 3, ORPHAN);
+  g_assert_true (said (world, 2, "PUT 70"));
+  nobody_knows (world, ORPHAN);
+}
+
+static void
+test_its_holder_hears_that_it_is_covered (void)
+{
+  g_autoptr (World) world = with_orphan (ORPHAN);
+
+  tell (world, 2, &(NodeEvent){ .kind = NODE_EVENT_COVERED, .path = "/0/1/5" });
+  g_assert_true (said (world, 3, "UNRUN"));
+  nobody_knows (world, ORPHAN);
+}
+
+/* … and nobody else does. */
+static void
+test_what_lies_elsewhere_is_not_covered (void)
+{
+  g_autoptr (World) world = with_orphan (ORPHAN);
+  const guint who[] = { 0, 1, 2 };
+
+  tell (world, 2, &(NodeEvent){ .kind = NODE_EVENT_COVERED, .path = "/0/1/4" });
+  g_assert_false (said (world, 3, "UNRUN"));
+  is_known_to (world, ORPHAN, who, G_N_ELEMENTS (who));
+}
+
+/* The next master is told of all, and runs no job above. */
+static void
+test_the_next_directory_is_told (void)
+{
+  g_autoptr (World) world = with_orphan ("/1/5");
+
+  g_assert_false (knows (world, 1, "/1/5"));
+  die (world, 0);
+  pass (world, 5 * G_USEC_PER_SEC);
+  g_assert_true (roster_is_master (node_at (world, 1)));
+  g_assert_true (knows (world, 1, "/1/5"));
+  g_assert_false (knows (world, 4, "/1/5"));
+}
+
+/* Nobody has adopted /0/1/5 of n4, whose lender is gone too; below it something else is offered. */
+static void
+test_the_holder_of_an_orphan_hears_what_lies_below (void)
+{
+  g_autoptr (World) world = world_new (NODES, FALSE);
+
+  start (world);
+  (void)lend (world, 6, 4, "/0/1/5");
+  (void)lend (world, 6, 3, ORPHAN);
+  (void)lend (world, 6, 2, "/0/1/6");
+  die (world, 6);
+  pass (world, G_USEC_PER_SEC);
+  g_assert_true (knows (world, 4, ORPHAN));
+  g_assert_false (knows (world, 4, "/0/1/6"));
+  g_assert_false (knows (world, 2, ORPHAN));
+}
+
+/* What n3 offers comes back to it; and n1 hears of what a node has that is no member. */
+static void
+test_own_news_and_those_of_strangers_are_dropped (void)
+{
+  g_autoptr (World) world = world_new (NODES, FALSE);
+  NodeId own = node_self (node_at (world, 3)), gone = node_self (node_at (world, 6));
+
+  say_held (world, 0, 3, &own, "/4");
+  g_assert_false (knows (world, 3, "/4"));
+  die (world, 6);
+  pass (world, G_USEC_PER_SEC);
+  say_held (world, 0, 1, &gone, "/4");
+  g_assert_false (knows (world, 1, "/4"));
+  say_held (world, 0, 1, &own, "/4");
+  g_assert_true (knows (world, 1, "/4"));
+}
+
+/* The loan lies on the stem itself, or above it; the orphan is written from the stem on. */
+static void
+test_the_way_goes_over_stems (void)
+{
+  g_autoptr (World) world = world_new (NODES, FALSE);
+  guint32 numbers[2 * PATH_STEM_LEVELS + 3] = { 0 };
+  g_autofree char *above = path_from_numbers (world->stems, numbers, PATH_STEM_LEVELS - 4),
+                  *stem = path_from_numbers (world->stems, numbers, PATH_STEM_LEVELS),
+                  *deep = path_from_numbers (world->stems, numbers, 2 * PATH_STEM_LEVELS + 3);
+
+  start (world);
+  (void)lend (world, 0, 1, above);
+  (void)lend (world, 1, 2, stem);
+  (void)lend (world, 6, 3, deep);
+  die (world, 6);
+  pass (world, G_USEC_PER_SEC);
+  g_assert_true (knows (world, 1, deep));
+  g_assert_true (knows (world, 2, deep));
+  g_assert_false (knows (world, 4, deep));
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+#define TEST(name, function) g_test_add_func ("/directory/" name, function)
+  TEST ("wanted", test_an_orphan_is_known_where_it_may_be_wanted);
+  TEST ("elsewhere", test_one_that_lies_elsewhere_is_known_to_the_directory);
+  TEST ("lent", test_a_job_that_is_lent_brings_along_what_is_known);
+  TEST ("adopted", test_a_job_that_is_adopted_brings_along_what_is_known);
+  TEST ("withdrawn", test_it_is_withdrawn_where_it_is_known);
+  TEST ("covered", test_its_holder_hears_that_it_is_covered);
+  TEST ("not-covered", test_what_lies_elsewhere_is_not_covered);
+  TEST ("next", test_the_next_directory_is_told);
+  TEST ("below-an-orphan", test_the_holder_of_an_orphan_hears_what_lies_below);
+  TEST ("own", test_own_news_and_those_of_strangers_are_dropped);
+  TEST ("stems", test_the_way_goes_over_stems);
+  return g_test_run ();
+}
