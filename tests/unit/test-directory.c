@@ -211,6 +211,16 @@ test_own_news_and_those_of_strangers_are_dropped (void)
   g_assert_true (knows (world, 1, "/4"));
 }
 
+/* Else a job could begin before what it brings along is known. */
+static void
+test_no_job_passes_what_it_brings_along (void)
+{
+  const MessageKind kinds[] = { MESSAGE_JOBS, MESSAGE_HOLD, MESSAGE_UNHOLD, MESSAGE_COVERED };
+
+  for (guint i = 0; i < G_N_ELEMENTS (kinds); i++)
+    g_assert_true (message_is_urgent (kinds[i]));
+}
+
 /* The loan lies on the stem itself, or above it; the orphan is written from the stem on. */
 static void
 test_the_way_goes_over_stems (void)
@@ -247,6 +257,7 @@ main (int argc, char **argv)
   TEST ("next", test_the_next_directory_is_told);
   TEST ("below-an-orphan", test_the_holder_of_an_orphan_hears_what_lies_below);
   TEST ("own", test_own_news_and_those_of_strangers_are_dropped);
+  TEST ("order", test_no_job_passes_what_it_brings_along);
   TEST ("stems", test_the_way_goes_over_stems);
   return g_test_run ();
 }
