@@ -16,42 +16,18 @@
  * that are not finished, too: the work done for them since, and what step 1 says is left of them
  * now. It is too small where subtrees are skewed. The truth is mostly between the two.
  *
- * 3. The range. The estimate jumps when a large subtree ends. So the recent estimates by both
- * corrections count, less the work that was done since. How far they are apart is the range, and
- * some more.
- *
- * 4. The best guess. Where a tree is regular, the share that is done is the better clock, so its
- * estimate is a third one. Of the three, the one whose idea of the whole work has changed least
- * while the work doubled has most weight.
- *
- * The figures below were chosen with the first sixteen runs in tests/unit/left-runs.txt, and none
- * of them is sharp. Tests: test-left (it prints how often the range held the truth). */
-#include "coordinator/left.h"
+ * left-range.c has the others. Tests: test-left. */
+#include "left-private.h"
 
 #include "path.h"
 
 #include <math.h>
 
-/* Step 2 has to know of so many subtrees. */
-#define SUBTREES_MIN 2
-/* As if so many subtrees of the usual size had been just as step 1 said. */
-#define SUBTREES_PRIOR 3.0
-/* The recent past: this share of the work done, or so many looks. */
-#define RECENT_SHARE 0.15
-#define RECENT_MIN 3
-/* The past by which the three are weighed: this share of the work done. */
+/* The past that counts: this share of the work done, or so many looks. */
 #define PAST_SHARE 0.5
 #define PAST_MAX 64
-/* An idea of the whole work is never trusted more than one that has changed so much. */
-#define CHANGE_MIN 0.05
-/* The outermost fifths of the recent estimates are left out. */
-#define TAIL 0.2
-/* The range is wider by this factor; with few subtrees, still wider. */
-#define MARGIN 1.5
 /* With more unfinished jobs that have saved ones below them, nothing is said. */
 #define NODES_MAX 100000
-/* Seconds over which left_pace smooths. */
-#define PACE_S 10.0
 
 /* A job that is not finished, and has something saved below it. */
 typedef struct
@@ -76,12 +52,6 @@ typedef struct
   double left_s, saved_s; /* sums */
 } LeftTold;
 
-/* What one look found. */
-typedef struct
-{
-  double saved_s, share, left_s; /* left_s: by step 1 */
-} LeftLook;
-
 struct Left
 {
   guint look;
@@ -92,11 +62,8 @@ struct Left
   guint depth;                       /* nodes on the spine besides the root */
   double saved_s, share;             /* by this look so far */
   gboolean is_whole, is_too_large;
-  GHashTable *told;                  /* of LeftTold, by key */
-  guint n_ended;                     /* subtrees that step 2 knows of, … */
-  double ended_said_s, ended_true_s; /* … their sums, … */
-  double open_said_s, open_true_s;   /* … and those of unfinished jobs, as of the last look */
-  GArray *looks;                     /* of LeftLook, since PAST_SHARE of the work was done */
+  GHashTable *told; /* of LeftTold, by key */
+  LeftPast past;
 };
 
 Left *
@@ -105,7 +72,7 @@ left_new (void)
   Left *left = g_new0 (Left, 1);
 
   left->nodes = g_array_new (FALSE, FALSE, sizeof (LeftNode));
-  left->looks = g_array_new (FALSE, FALSE, sizeof (LeftLook));
+  left->past.looks = g_array_new (FALSE, FALSE, sizeof (LeftLook));
   left->told = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
   return left;
 }
@@ -116,7 +83,7 @@ left_free (Left *left)
   if (left == NULL)
     return;
   g_array_unref (left->nodes);
-  g_array_unref (left->looks);
+  g_array_unref (left->past.looks);
   g_hash_table_unref (left->told);
   g_free (left);
 }
@@ -194,9 +161,9 @@ compare (Left *left, guint64 key, double work_s)
   true_s = work_s - told->saved_s / told->n_looks;
   if (said_s > 0 && true_s > 0)
     {
-      left->n_ended++;
-      left->ended_said_s += said_s;
-      left->ended_true_s += true_s;
+      left->past.n_ended++;
+      left->past.ended_said_s += said_s;
+      left->past.ended_true_s += true_s;
     }
   g_hash_table_remove (left->told, &key);
 }
@@ -219,7 +186,7 @@ left_row (Left *left, const char *path, double weight, double work_s)
     {
       left->root = path_root (path);
       g_hash_table_remove_all (left->told); /* other jobs have these numbers now */
-      g_array_set_size (left->looks, 0);
+      g_array_set_size (left->past.looks, 0);
     }
   if (depth == 0)
     {
@@ -269,8 +236,8 @@ remember (Left *left, const LeftNode *node, double left_s)
     }
   if (told->n_looks > 0)
     {
-      left->open_said_s += told->left_s / told->n_looks;
-      left->open_true_s += node->saved_s - told->saved_s / told->n_looks + left_s;
+      left->past.open_said_s += told->left_s / told->n_looks;
+      left->past.open_true_s += node->saved_s - told->saved_s / told->n_looks + left_s;
     }
   told->look = left->look;
   if (left_s <= 0)
@@ -286,7 +253,7 @@ guess (Left *left)
 {
   double left_s = 0;
 
-  left->open_said_s = left->open_true_s = 0;
+  left->past.open_said_s = left->past.open_true_s = 0;
   for (guint i = left->nodes->len; i-- > 0;)
     {
       LeftNode *node = node_at (left, i), *parent = node_at (left, node->parent);
@@ -310,20 +277,15 @@ is_gone (gpointer key, gpointer value, gpointer data)
   return ((const LeftTold *)value)->look != ((const Left *)data)->look;
 }
 
-static const LeftLook *
-look_at (const Left *left, guint index)
-{
-  return &g_array_index (left->looks, LeftLook, index);
-}
-
-/* No more than that share of the work was done since that look, or few looks came since. */
+/* No more than PAST_SHARE of the work was done since that look, or few looks came since. */
 static gboolean
-is_within (const Left *left, guint index, double share)
+is_recent (const Left *left, guint index)
 {
-  const LeftLook *last = look_at (left, left->looks->len - 1);
+  const LeftPast *past = &left->past;
+  double now_s = left_look (past, past->looks->len - 1)->saved_s;
 
-  return index + RECENT_MIN >= left->looks->len
-         || last->saved_s - look_at (left, index)->saved_s <= share * last->saved_s;
+  return index + LEFT_PAST_MIN >= past->looks->len
+         || now_s - left_look (past, index)->saved_s <= PAST_SHARE * now_s;
 }
 
 static void
@@ -332,26 +294,28 @@ add_look (Left *left, double left_s)
   LeftLook look = { .saved_s = left->saved_s, .share = MIN (left->share, 1), .left_s = left_s };
   guint old = 0;
 
-  if (left->looks->len == PAST_MAX) /* every second one goes */
+  if (left->past.looks->len == PAST_MAX) /* every second one goes */
     for (guint i = 0; i < PAST_MAX / 2; i++)
-      g_array_remove_index (left->looks, i);
-  g_array_append_val (left->looks, look);
-  while (!is_within (left, old, PAST_SHARE))
+      g_array_remove_index (left->past.looks, i);
+  g_array_append_val (left->past.looks, look);
+  while (!is_recent (left, old))
     old++;
-  g_array_remove_range (left->looks, 0, old);
+  g_array_remove_range (left->past.looks, 0, old);
 }
 
 void
 left_end (Left *left)
 {
-  const GArray *looks = left->looks;
+  const GArray *looks = left->past.looks;
 
+  if (left->saved_s <= 0 && looks->len == 0)
+    return; /* nothing to look at */
   if (left->is_whole || left->is_too_large)
     {
-      g_array_set_size (left->looks, 0);
+      g_array_set_size (left->past.looks, 0);
       return;
     }
-  if (looks->len > 0 && look_at (left, looks->len - 1)->saved_s >= left->saved_s)
+  if (looks->len > 0 && left_look (&left->past, looks->len - 1)->saved_s >= left->saved_s)
     {
       /* A look at the same rows counts once; what was told of them stays. */
       GHashTableIter iter;
@@ -367,144 +331,8 @@ left_end (Left *left)
   g_hash_table_foreach_remove (left->told, is_gone, left);
 }
 
-static gint
-compare_numbers (gconstpointer a, gconstpointer b)
-{
-  double one = *(const double *)a, other = *(const double *)b;
-
-  return one < other ? -1 : one > other;
-}
-
-/* Of sorted numbers. */
-static double
-quantile (const GArray *numbers, double share)
-{
-  double place = share * (numbers->len - 1);
-  guint low = (guint)place, high = MIN (low + 1, numbers->len - 1);
-  double one = g_array_index (numbers, double, low), other = g_array_index (numbers, double, high);
-
-  return one + (other - one) * (place - low);
-}
-
-static gboolean
-is_narrow (const LeftRange *range)
-{
-  return range->best_s > 0 && range->high_s <= LEFT_WIDEST * range->best_s
-         && range->low_s >= range->best_s / LEFT_WIDEST;
-}
-
-/* One of the three ways to say how much is left. */
-typedef struct
-{
-  double factor;     /* on what step 1 says */
-  gboolean by_share; /* the share that is done says it */
-} LeftWay;
-
-static double
-left_by (const LeftWay *way, const LeftLook *look)
-{
-  if (!way->by_share)
-    return look->left_s * way->factor;
-  return look->share > 0 ? look->saved_s * (1 - look->share) / look->share : 0;
-}
-
-/* The greatest difference between its ideas of the whole work, as a share of that. */
-static double
-change_of (const Left *left, const LeftWay *way)
-{
-  double least_s = INFINITY, most_s = 0, sum_s = 0;
-
-  if (left->looks->len < RECENT_MIN)
-    return 1;
-  for (guint i = 0; i < left->looks->len; i++)
-    {
-      double whole_s = look_at (left, i)->saved_s + left_by (way, look_at (left, i));
-
-      least_s = MIN (least_s, whole_s);
-      most_s = MAX (most_s, whole_s);
-      sum_s += whole_s;
-    }
-  return sum_s > 0 ? (most_s - least_s) * left->looks->len / sum_s : 1;
-}
-
-/* What the recent looks say, less what was done since. (transfer full) sorted; their average. */
-static GArray *
-recent_by (const Left *left, const LeftWay *way, double *average_s)
-{
-  GArray *recent = g_array_new (FALSE, FALSE, sizeof (double));
-  double now_s = look_at (left, left->looks->len - 1)->saved_s, sum_s = 0;
-
-  for (guint i = 0; i < left->looks->len; i++)
-    if (is_within (left, i, RECENT_SHARE))
-      {
-        double left_s = left_by (way, look_at (left, i)) - (now_s - look_at (left, i)->saved_s);
-
-        g_array_append_val (recent, left_s);
-        sum_s += left_s;
-      }
-  g_array_sort (recent, compare_numbers);
-  *average_s = sum_s / recent->len;
-  return recent;
-}
-
 gboolean
 left_work (const Left *left, LeftRange *work)
 {
-  LeftWay ways[3] = { [2] = { .by_share = TRUE } };
-  LeftRange range = { .low_s = INFINITY };
-  double usual_s, margin, weights = 0;
-
-  if (left->n_ended < SUBTREES_MIN || left->looks->len == 0)
-    return FALSE;
-  usual_s = SUBTREES_PRIOR * left->ended_said_s / left->n_ended;
-  margin = MARGIN * (1 + 1.0 / left->n_ended);
-  ways[0].factor = (left->ended_true_s + usual_s) / (left->ended_said_s + usual_s);
-  ways[1].factor = (left->ended_true_s + left->open_true_s + usual_s)
-                   / (left->ended_said_s + left->open_said_s + usual_s);
-  for (guint i = 0; i < G_N_ELEMENTS (ways); i++)
-    {
-      double weight = 1 / (change_of (left, &ways[i]) + CHANGE_MIN), average_s;
-      g_autoptr (GArray) recent = recent_by (left, &ways[i], &average_s);
-
-      range.best_s += weight * average_s;
-      weights += weight;
-      if (ways[i].by_share)
-        continue;
-      range.low_s = MIN (range.low_s, quantile (recent, TAIL) / margin);
-      range.high_s = MAX (range.high_s, quantile (recent, 1 - TAIL) * margin);
-    }
-  range.best_s = CLAMP (range.best_s / weights, range.low_s, MAX (range.low_s, range.high_s));
-  if (!is_narrow (&range))
-    return FALSE;
-  *work = range;
-  return TRUE;
-}
-
-double
-left_pace (LeftPace *pace, double busy, double now_s)
-{
-  double passed_s = MAX (now_s - pace->at_s, 0);
-
-  if (pace->at_s == 0)
-    pace->busy = busy;
-  else
-    pace->busy += (busy - pace->busy) * passed_s / (passed_s + PACE_S);
-  pace->at_s = now_s;
-  return pace->busy;
-}
-
-gboolean
-left_time (const LeftRange *work, double busy, double age_s, LeftRange *time)
-{
-  LeftRange range;
-
-  if (!(busy > 0))
-    return FALSE;
-  range = (LeftRange){ .best_s = work->best_s / busy - age_s,
-                       .low_s = work->low_s / busy - age_s,
-                       .high_s = work->high_s / busy - age_s };
-  if (!is_narrow (&range))
-    return FALSE;
-  *time = range;
-  return TRUE;
+  return left_range (&left->past, g_hash_table_size (left->told), work);
 }

@@ -16,7 +16,7 @@ typedef struct
   double best_s, low_s, high_s;
 } LeftRange;
 
-#define LEFT_WIDEST 4.0
+#define LEFT_WIDEST 6.0
 
 /* (transfer full): nothing is known yet. */
 Left *left_new (void);
@@ -32,18 +32,18 @@ void left_begin (Left *left);
 void left_row (Left *left, const char *path, double weight, double work_s);
 void left_end (Left *left);
 
-/* Seconds of work that are left, as of the last look. FALSE: too little is known, or the range
- * would be wider than LEFT_WIDEST; `work` is as it was. */
+/* Seconds of work that are left, as of the last look. FALSE: too little is known; `work` is as it
+ * was. */
 gboolean left_work (const Left *left, LeftRange *work);
 
-/* The workers that are busy, smoothed over some seconds; zeroed at first. */
+/* The workers that are busy, smoothed over some seconds since the first one was; zeroed at first.
+ */
 typedef struct
 {
-  double busy, at_s;
+  double busy, at_s, since_s;
 } LeftPace;
 /* `busy` workers are so at `now_s`, of any clock that only grows. The smoothed number. */
 double left_pace (LeftPace *pace, double busy, double now_s);
 /* Seconds until the end, when `busy` workers do `work`, `age_s` seconds after the look that it is
- * from. FALSE: nobody works, it should be over by now, or the range is too wide; `time` is as it
- * was. */
+ * from. FALSE: nobody works, or it should be over by now; `time` is as it was. */
 gboolean left_time (const LeftRange *work, double busy, double age_s, LeftRange *time);

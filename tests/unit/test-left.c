@@ -91,6 +91,7 @@ share (GTree *rows)
  * each of the others. They finish from the last to the first. */
 #define BRANCH 3
 #define DEPTH 6
+#define MODEL_S 100.0 /* its cost */
 
 typedef struct
 {
@@ -111,7 +112,7 @@ judge (Model *model)
   model->looked++;
   if (!left_work (model->left, &work))
     return;
-  double truth_s = 1 - model->done_s;
+  double truth_s = MODEL_S - model->done_s;
   g_assert_cmpfloat (work.low_s, <=, work.best_s);
   g_assert_cmpfloat (work.high_s, >=, work.best_s);
   g_assert_cmpfloat (work.high_s, <=, LEFT_WIDEST * work.best_s);
@@ -151,7 +152,7 @@ run_model (double first)
   Model model = { .rows = rows, .left = left, .first = first, .from = 1, .to = 1 };
   LeftRange work;
 
-  run_job (&model, "", 0, 1, 1);
+  run_job (&model, "", 0, 1, MODEL_S);
   look (left, rows);
   g_assert_false (left_work (left, &work)); /* it is over */
   g_test_message ("first child %g times as heavy: %u answers of %u, %u held, truth %.2f to %.2f of "
@@ -193,8 +194,74 @@ test_too_little (void)
   g_assert_false (left_work (left, &work));
   put (rows, "/1", 0.5, 10);
   look (left, rows);
-  g_assert_false (left_work (left, &work)); /* no subtree has shown how good that is */
+  g_assert_false (left_work (left, &work)); /* one look says nothing of its worth */
+  look (left, rows);
+  g_assert_false (left_work (left, &work)); /* … nor does a second one at the same rows */
   g_assert_cmpfloat (work.best_s, ==, 1);
+  put (rows, "/0/1", 0.25, 4);
+  look (left, rows);
+  g_assert_true (left_work (left, &work));
+  g_assert_cmpfloat (work.high_s, <=, LEFT_WIDEST * LEFT_WIDEST * work.low_s * 1.0001);
+}
+
+/* Before a second of work is saved the first results are by chance. */
+static void
+test_too_early (void)
+{
+  g_autoptr (GTree) rows = rows_new ();
+  g_autoptr (Left) left = left_new ();
+  LeftRange work;
+
+  put (rows, "/1", 0.5, 0.4);
+  look (left, rows);
+  put (rows, "/0/1", 0.25, 0.4);
+  look (left, rows);
+  g_assert_false (left_work (left, &work));
+  put (rows, "/0/0/1", 0.125, 0.4);
+  look (left, rows);
+  g_assert_true (left_work (left, &work));
+}
+
+/* A search whose first jobs seem to be nearly all of the tree: the share says that it is over. */
+static void
+test_overtaken (void)
+{
+  g_autoptr (GTree) rows = rows_new ();
+  g_autoptr (Left) left = left_new ();
+  LeftRange work;
+
+  put (rows, "/1", 0.9, 1);
+  look (left, rows);
+  for (guint i = 1; i <= 20; i++)
+    {
+      g_autofree char *path = g_strdup_printf ("/0/%u", i);
+
+      put (rows, path, 0.1 / 100, 1);
+      look (left, rows);
+    }
+  g_assert_true (left_work (left, &work));
+  g_assert_cmpfloat (work.best_s, >, 10); /* by the share: 1.8 */
+}
+
+/* A job of which a tiny part is saved may have any number of children: that is not believed. */
+static void
+test_not_believed (void)
+{
+  g_autoptr (GTree) rows = rows_new ();
+  g_autoptr (Left) left = left_new ();
+  LeftRange work;
+
+  put (rows, "/1", 0.5, 10);
+  look (left, rows);
+  for (guint i = 0; i < 5; i++)
+    {
+      g_autofree char *path = g_strdup_printf ("/0/%u", i);
+
+      put (rows, path, 1e-9, 1);
+      look (left, rows);
+    }
+  g_assert_true (left_work (left, &work));
+  g_assert_cmpfloat (work.best_s, <, 20 * 15 + 1); /* by the children: 5e8 */
 }
 
 /* Rows of any form do no harm: of stems, with numbers that are none, not canonical. */
@@ -228,6 +295,19 @@ test_pace (void)
   g_assert_cmpfloat (left_pace (&pace, 4, 1e6), <, 4.01);
 }
 
+/* What was so before anybody worked does not count, and at first the average is over little. */
+static void
+test_pace_begins_with_work (void)
+{
+  LeftPace pace = { 0 };
+
+  g_assert_cmpfloat (left_pace (&pace, 0, 100), ==, 0);
+  g_assert_cmpfloat (left_pace (&pace, 2, 101), ==, 2);
+  g_assert_cmpfloat (left_pace (&pace, 8, 102), ==, 5);
+  g_assert_cmpfloat_with_epsilon (left_pace (&pace, 8, 104), 6.2, 1e-9);
+  g_assert_cmpfloat (left_pace (&pace, 8, 150), >, 7.6);
+}
+
 static void
 test_time (void)
 {
@@ -242,8 +322,10 @@ test_time (void)
   g_assert_cmpfloat (time.best_s, ==, 8);
   g_assert_false (left_time (&work, 0, 0, &time));  /* nobody works */
   g_assert_false (left_time (&work, 4, 12, &time)); /* it should be over */
-  g_assert_false (left_time (&work, 4, 4, &time));  /* 1 to 16 seconds, said as 6 */
   g_assert_cmpfloat (time.best_s, ==, 8);
+  g_assert_true (left_time (&work, 4, 4.9, &time));
+  g_assert_cmpfloat_with_epsilon (time.best_s, 5.1, 1e-9);
+  g_assert_cmpfloat_with_epsilon (time.low_s, 5.1 / LEFT_WIDEST, 1e-9); /* 0.1 would be too wide */
 }
 
 /* A recorded run is played to its end, which is only then known: what was said at the moments that
@@ -251,6 +333,7 @@ test_time (void)
 typedef struct
 {
   double at_s, share, naive_s;
+  guint moment; /* the last of those that count that has passed */
   gboolean is_known;
   LeftRange time;
 } Said;
@@ -264,6 +347,12 @@ typedef struct
 } Score;
 
 static const double counted[] = { 0.1, 0.5, 0.9 };
+
+typedef struct
+{
+  Score few, all; /* at those; at all times */
+  Score at[G_N_ELEMENTS (counted)];
+} Scores;
 
 static Score
 score_new (void)
@@ -367,23 +456,26 @@ play_look (Play *play)
   if (said.share >= 1)
     return;
   g_array_append_val (play->all, said);
-  if (play->next < G_N_ELEMENTS (counted) && said.share >= counted[play->next])
-    g_array_append_val (play->few, said);
+  guint before = play->next;
   while (play->next < G_N_ELEMENTS (counted) && said.share >= counted[play->next])
     play->next++;
+  said.moment = play->next - 1;
+  if (play->next > before)
+    g_array_append_val (play->few, said);
 }
 
 static void
-play_end (Play *play, double end_s, Score *few, Score *all)
+play_end (Play *play, double end_s, Scores *scores)
 {
   play_look (play);
   for (guint i = 0; i < play->all->len; i++)
-    count_said (all, &g_array_index (play->all, Said, i), end_s);
+    count_said (&scores->all, &g_array_index (play->all, Said, i), end_s);
   for (guint i = 0; i < play->few->len; i++)
     {
       const Said *said = &g_array_index (play->few, Said, i);
 
-      count_said (few, said, end_s);
+      count_said (&scores->few, said, end_s);
+      count_said (&scores->at[said->moment], said, end_s);
       show_said (said, play->name, end_s);
     }
   g_free (play->name);
@@ -394,7 +486,7 @@ play_end (Play *play, double end_s, Score *few, Score *all)
 }
 
 static void
-play_line (Play *play, char *line, Score *few, Score *all)
+play_line (Play *play, char *line, Scores *scores)
 {
   g_auto (GStrv) words = g_strsplit (line, " ", 3);
   guint n = g_strv_length (words);
@@ -404,7 +496,7 @@ play_line (Play *play, char *line, Score *few, Score *all)
   if (strcmp (words[0], "run") == 0)
     play_begin (play, line + strlen ("run "));
   else if (strcmp (words[0], "end") == 0)
-    play_end (play, g_ascii_strtod (words[1], NULL), few, all);
+    play_end (play, g_ascii_strtod (words[1], NULL), scores);
   else if (n == 3 && strcmp (words[0], "at") == 0)
     {
       play_look (play);
@@ -447,7 +539,7 @@ test_runs (void)
   const char *source = g_getenv ("SATIN_SOURCE");
   g_autofree char *path = NULL, *text = NULL;
   g_auto (GStrv) lines = NULL;
-  Score few, all;
+  Scores scores;
   Play play;
 
   if (source == NULL)
@@ -455,20 +547,29 @@ test_runs (void)
       g_test_skip ("SATIN_SOURCE is not set");
       return;
     }
-  few = score_new ();
-  all = score_new ();
+  scores = (Scores){ score_new (), score_new (), { score_new (), score_new (), score_new () } };
   path = g_build_filename (source, "tests/unit/left-runs.txt", NULL);
   g_assert_true (g_file_get_contents (path, &text, NULL, NULL));
   lines = g_strsplit (text, "\n", -1);
   for (guint i = 0; lines[i] != NULL; i++)
-    play_line (&play, lines[i], &few, &all);
-  show_score ("at 10, 50 and 90 % done", &few);
-  show_score ("at all times", &all);
-  g_assert_cmpuint (few.answers, >=, few.moments * 4 / 10);
-  g_assert_cmpuint (few.held * 10, >=, few.answers * 8);
-  g_assert_cmpuint (all.held * 10, >=, all.answers * 7);
-  score_clear (&few);
-  score_clear (&all);
+    play_line (&play, lines[i], &scores);
+  show_score ("at 10, 50 and 90 % done", &scores.few);
+  show_score ("at 10 %", &scores.at[0]);
+  show_score ("at 50 %", &scores.at[1]);
+  show_score ("at 90 %", &scores.at[2]);
+  show_score ("at all times", &scores.all);
+  g_assert_cmpuint (scores.few.answers * 10, >=, scores.few.moments * 7);
+  g_assert_cmpuint (scores.at[1].answers * 10, >=, scores.at[1].moments * 7);
+  g_assert_cmpuint (scores.at[2].answers * 10, >=, scores.at[2].moments * 9);
+  g_assert_cmpuint (scores.few.held * 10, >=, scores.few.answers * 8);
+  g_assert_cmpuint (scores.all.held * 10, >=, scores.all.answers * 8);
+  /* "Between a second and a year" is always right. */
+  g_assert_cmpfloat (median (scores.few.widths), <=, 10);
+  g_assert_cmpfloat (median (scores.all.widths), <=, 10);
+  score_clear (&scores.few);
+  score_clear (&scores.all);
+  for (guint i = 0; i < G_N_ELEMENTS (counted); i++)
+    score_clear (&scores.at[i]);
 }
 
 int
@@ -478,8 +579,12 @@ main (int argc, char **argv)
   g_test_add_func ("/left/even", test_even);
   g_test_add_func ("/left/skew", test_skew);
   g_test_add_func ("/left/too-little", test_too_little);
+  g_test_add_func ("/left/too-early", test_too_early);
+  g_test_add_func ("/left/overtaken", test_overtaken);
+  g_test_add_func ("/left/not-believed", test_not_believed);
   g_test_add_func ("/left/odd-rows", test_odd_rows);
   g_test_add_func ("/left/pace", test_pace);
+  g_test_add_func ("/left/pace-begins-with-work", test_pace_begins_with_work);
   g_test_add_func ("/left/time", test_time);
   g_test_add_func ("/left/runs", test_runs);
   return g_test_run ();

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What left.c finds out of the tree, and left-range.c says of it. As left.h: pure, one thread. */
+#pragma once
+
+#include "coordinator/left.h"
+
+/* So many looks count however much work was done since. */
+#define LEFT_PAST_MIN 3
+
+/* What one look found. */
+typedef struct
+{
+  double saved_s, share, left_s; /* left_s: by step 1 */
+} LeftLook;
+
+typedef struct
+{
+  GArray *looks;                     /* of LeftLook, the last ones; of the Left */
+  guint n_ended;                     /* subtrees that step 2 knows of, … */
+  double ended_said_s, ended_true_s; /* … their sums, … */
+  double open_said_s, open_true_s;   /* … and those of unfinished jobs, as of the last look */
+} LeftPast;
+
+static inline const LeftLook *
+left_look (const LeftPast *past, guint index)
+{
+  return &g_array_index (past->looks, LeftLook, index);
+}
+
+/* `n_open`: unfinished jobs of which step 2 has said something. As left_work. */
+gboolean left_range (const LeftPast *past, guint n_open, LeftRange *work);
