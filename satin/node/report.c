@@ -137,9 +137,10 @@ append_member (Driver *driver, GString *json, const NodeMember *member)
   else
     append_number (json, risk_s);
   if (busy < 0)
-    g_string_append (json, ",\"busy\":null}");
+    g_string_append (json, ",\"busy\":null");
   else
-    g_string_append_printf (json, ",\"busy\":%d}", busy);
+    g_string_append_printf (json, ",\"busy\":%d", busy);
+  g_string_append_printf (json, ",\"silent\":%s}", member->silent ? "true" : "false");
 }
 
 static void
@@ -215,7 +216,8 @@ report_status (Driver *driver)
       const NodeMember *member = &g_array_index (members, NodeMember, i);
       one_s = MAX (one_s, risk_of (driver, member, RISK_ONE));
       all_s += MAX (risk_of (driver, member, RISK_ALL), 0);
-      busy += MAX (busy_of (driver, member), 0);
+      if (!member->silent)
+        busy += MAX (busy_of (driver, member), 0);
     }
   g_string_append_printf (json, ",\"stopping\":%s", node_stops (driver->node) ? "true" : "false");
   append_left (driver, json, busy);

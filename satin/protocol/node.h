@@ -311,6 +311,7 @@ typedef struct
   guint64 alone_us;                  /* of risk_us, what would be lost if only this node were */
   guint32 busy;                      /* its seats at work then; while there are none it is silent */
   gboolean master, coordinator, self, leaving;
+  gboolean silent; /* it has said nothing for longer than it does as a rule */
 } NodeMember;
 
 /* The roster as this node sees it, eldest first: NodeMember structs. (transfer container) */

@@ -86,6 +86,60 @@ test_a_silent_one_is_looked_for_and_then_left_out (void)
   g_assert_cmpuint (stats_of (world, 0).silenced, ==, 1);
 }
 
+/* What node 0 tells people of n2. */
+static gboolean
+is_said_silent (World *world)
+{
+  g_autoptr (GArray) members = node_members (world->peer[0].node);
+  gboolean silent = FALSE;
+
+  for (guint i = 0; i < members->len; i++)
+    {
+      const NodeMember *member = &g_array_index (members, NodeMember, i);
+      NodeId third = node_self (world->peer[2].node);
+
+      g_assert_false (member->self && member->silent);
+      if (node_id_equal (&member->id, &third))
+        silent = member->silent;
+    }
+  return silent;
+}
+
+/* A node at work speaks each second, any other at each heartbeat: people hear of it long before
+ * that node counts as dead, and that nothing is wrong as soon as it is heard again. */
+static void
+test_people_hear_of_a_silent_one_soon (void)
+{
+  g_autoptr (World) world = world_new (3, FALSE);
+  NodeId third = node_self (world->peer[2].node);
+  Member *member;
+  guint64 now_us;
+
+  start (world);
+  member = roster_find (world->peer[0].node, &third);
+  pass (world, NODE_SILENCE_US);
+  g_assert_false (is_said_silent (world));
+  world->peer[2].deaf = TRUE;
+  pass (world, NODE_HEARTBEAT_US);
+  g_assert_false (is_said_silent (world));
+  pass (world, 2 * NODE_HEARTBEAT_US);
+  g_assert_true (is_said_silent (world));
+  g_assert_cmpuint (members_of (world, 0), ==, 3);
+
+  now_us = world->peer[0].node->now_us;
+  member->heard_us = member->told.told_us = now_us;
+  g_assert_false (is_said_silent (world));
+  member->told.busy = 1;
+  member->heard_us = member->told.told_us = now_us - 3 * G_USEC_PER_SEC + 1;
+  g_assert_false (is_said_silent (world));
+  member->told.told_us--;
+  g_assert_false (is_said_silent (world)); /* something else was heard */
+  member->heard_us--;
+  g_assert_true (is_said_silent (world));
+  member->told.busy = 0; /* … so it need not speak so often */
+  g_assert_false (is_said_silent (world));
+}
+
 /* Private networks overlap: two hosts have the same address. Dials of it reach one of them, so the
  * other one is reached through a member to which it has a link. */
 static void
@@ -331,6 +385,7 @@ main (int argc, char **argv)
   TEST ("many-say-little", test_many_say_little);
   TEST ("many-are-heard-in-time", test_many_are_heard_in_time);
   TEST ("who-has-just-spoken-does-not-ping", test_who_has_just_spoken_does_not_ping);
+  TEST ("people-hear-of-a-silent-one-soon", test_people_hear_of_a_silent_one_soon);
   TEST ("a-silent-one-is-looked-for-and-then-left-out",
         test_a_silent_one_is_looked_for_and_then_left_out);
   TEST ("two-hosts-with-one-address-are-two-members",

@@ -363,6 +363,18 @@ ping_pause_us (Node *node)
   return MAX (node->config.heartbeat_us, MIN (seldom_us, most_us));
 }
 
+gboolean
+alive_is_silent (Node *node, const Member *member)
+{
+  guint64 heard_us = MAX (member->heard_us, member->told.told_us);
+
+  if (node_id_equal (&member->id, &node->self))
+    return FALSE;
+  if (node->roster.members->len <= WORK_ALL_MAX && member->told.busy > 0)
+    return node->now_us >= heard_us + ALIVE_TOLD_US;
+  return contacts_watch (node, member) && node->now_us >= heard_us + 2 * ping_pause_us (node);
+}
+
 /* What was said in the last half of a pause is as good a sign; so is an acknowledgement. */
 static void
 ping (Node *node)

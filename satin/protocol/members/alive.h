@@ -29,6 +29,8 @@
 #define ALIVE_MEET_MIN 2
 #define ALIVE_MEET_MAX 60
 
+#define ALIVE_TOLD_US (3 * G_USEC_PER_SEC) /* who works in a small run speaks each second */
+
 typedef enum
 {
   DEATH_PROVED,  /* by what only its own host could say */
@@ -56,6 +58,9 @@ typedef struct
 void alive_init (Node *node);
 void alive_done (Node *node);
 void alive_dead (Node *node, Member *member, Death death);
+/* It has said nothing for longer than it does as a rule. For people: a moment later it may be well
+ * again. */
+gboolean alive_is_silent (Node *node, const Member *member);
 /* A link to this member stands, and spoke of late: whatever proves its death can wait. */
 gboolean alive_may_speak (Node *node, const Member *member);
 void alive_redial (Node *node, Member *member);

@@ -92,7 +92,8 @@ roster_view (Node *node)
                           .leaving = m->leaving,
                           .master = i == 0,
                           .coordinator = has_one && node_id_equal (&coordinator, &m->id),
-                          .self = is_self (node, m) };
+                          .self = is_self (node, m),
+                          .silent = alive_is_silent (node, m) };
       g_array_append_val (view, item);
     }
   return view;
