@@ -170,6 +170,16 @@ cell (GVariant *node, const char *name)
   return *text != '\0' ? text : "-";
 }
 
+/* (borrowed) Others have not heard of it for a while, or as it says itself. */
+static const char *
+state_of (GVariant *node)
+{
+  gboolean silent = FALSE;
+
+  g_variant_lookup (node, "silent", "b", &silent);
+  return silent ? "silent" : cell (node, "state");
+}
+
 static void
 add_node (GPtrArray *rows, GVariant *node)
 {
@@ -178,7 +188,7 @@ add_node (GPtrArray *rows, GVariant *node)
   g_autofree char *pid = g_strdup_printf ("%" G_GUINT64_FORMAT, fields_count (node, "pid"));
   g_autofree char *workers = g_strdup_printf ("%" G_GUINT64_FORMAT, fields_count (node, "workers"));
   const char *const cells[] = {
-    cell (node, "id"), pid, cell (node, "site"), cell (node, "state"), workers, at_risk, roles, NULL
+    cell (node, "id"), pid, cell (node, "site"), state_of (node), workers, at_risk, roles, NULL
   };
 
   g_strv_builder_addv (row, (const char **)cells);

@@ -121,7 +121,17 @@ text (GVariant *object, const char *key)
   return g_strconcat (start, "…", NULL);
 }
 
-/* "m" of the master, "c" of the coordinator, "l" of one that leaves. (transfer full) */
+static gboolean
+is_silent (GVariant *node)
+{
+  gboolean silent = FALSE;
+
+  g_variant_lookup (node, "silent", "b", &silent);
+  return silent;
+}
+
+/* "m" of the master, "c" of the coordinator, "l" of one that leaves, "s" of one of which the others
+ * have not heard for a while. (transfer full) */
 static char *
 roles_of (GVariant *node)
 {
@@ -139,7 +149,25 @@ roles_of (GVariant *node)
     }
   if (strcmp (state, "leaving") == 0)
     g_string_append_c (letters, 'l');
+  if (is_silent (node))
+    g_string_append_c (letters, 's');
   return g_strdup (letters->str);
+}
+
+static void
+take_letters (ViewModel *model, Lane *lane, const char *roles)
+{
+  gboolean was_silent = strchr (lane->roles, 's') != NULL, is_now = strchr (roles, 's') != NULL;
+
+  if (strcmp (roles, lane->roles) == 0)
+    return;
+  if (strchr (roles, 'l') != NULL && strchr (lane->roles, 'l') == NULL)
+    note (model, "leaving", lane->id, NULL);
+  if (is_now != was_silent)
+    note (model, is_now ? "silent" : "answers", lane->id, NULL);
+  g_free (lane->roles);
+  lane->roles = g_strdup (roles);
+  model->is_changed = TRUE;
 }
 
 /* A gone one makes room for a new one. FALSE: there is none. */
@@ -199,7 +227,8 @@ static void
 add_node (ViewModel *model, Moment *moment, GVariant *node)
 {
   Lane *lane = find_lane (model, node);
-  double workers = number (node, "workers", 0), busy = number (node, "busy", -1);
+  double workers = number (node, "workers", 0);
+  double busy = is_silent (node) ? -1 : number (node, "busy", -1);
   g_autofree char *roles = roles_of (node);
 
   moment->up += 1;
@@ -218,14 +247,7 @@ add_node (ViewModel *model, Moment *moment, GVariant *node)
   if (lane->is_gone)
     note (model, "joined", lane->id, "is back");
   lane->is_gone = FALSE;
-  if (strcmp (roles, lane->roles) != 0)
-    {
-      if (strchr (roles, 'l') != NULL && strchr (lane->roles, 'l') == NULL)
-        note (model, "leaving", lane->id, NULL);
-      g_free (lane->roles);
-      lane->roles = g_strdup (roles);
-      model->is_changed = TRUE;
-    }
+  take_letters (model, lane, roles);
   if (strchr (roles, 'm') != NULL)
     take_role (model, &model->master, lane, "master");
   if (strchr (roles, 'c') != NULL)

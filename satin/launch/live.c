@@ -59,20 +59,27 @@ live_reply (GAsyncResult *result, GError **error)
   return g_task_propagate_pointer (G_TASK (result), error);
 }
 
+/* Those that do not leave. `silent`: so many of them have not been heard of for a while. */
 static guint
-count_up (GVariant *nodes)
+count_up (GVariant *nodes, guint *silent)
 {
   guint up = 0;
 
+  *silent = 0;
   for (gsize i = 0; i < g_variant_n_children (nodes); i++)
     {
       g_autoptr (GVariant) boxed = g_variant_get_child_value (nodes, i);
       g_autoptr (GVariant) node = g_variant_get_variant (boxed);
       const char *state;
+      gboolean quiet = FALSE;
 
       if (g_variant_is_of_type (node, G_VARIANT_TYPE_VARDICT)
           && g_variant_lookup (node, "state", "&s", &state) && strcmp (state, "up") == 0)
-        up++;
+        {
+          up++;
+          g_variant_lookup (node, "silent", "b", &quiet);
+          *silent += quiet;
+        }
     }
   return up;
 }
@@ -83,7 +90,7 @@ describe (GVariant *status, double elapsed_s)
   g_autoptr (GString) line = g_string_new ("satin: ");
   g_autoptr (GVariant) nodes = g_variant_lookup_value (status, "nodes", G_VARIANT_TYPE ("av"));
   g_autofree char *best = fields_best (status), *root = fields_root (status);
-  guint up = nodes == NULL ? 0 : count_up (nodes);
+  guint silent = 0, up = nodes == NULL ? 0 : count_up (nodes, &silent);
   double number;
 
   if (root != NULL)
@@ -100,6 +107,8 @@ describe (GVariant *status, double elapsed_s)
   if (best != NULL)
     g_string_append_printf (line, "%s, ", best);
   g_string_append_printf (line, "%u node%s", up, up == 1 ? "" : "s");
+  if (silent > 0)
+    g_string_append_printf (line, " (%u silent)", silent);
   if (g_variant_lookup (status, "at_risk_s", "d", &number))
     g_string_append_printf (line, ", %.1f s at risk", number);
   return g_strdup (line->str);

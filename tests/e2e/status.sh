@@ -30,6 +30,14 @@ shows_left () { "$satin" status naps | grep -qE '% done  about [^(]* left \([^)]
 ok "… in words, too" wait_for $((60 * slow)) shows_left
 has_metric () { "$satin" metrics naps | grep -qE '^satin_left_high_seconds\{run="naps"\} [0-9]'; }
 ok "… as metrics" wait_for $((60 * slow)) has_metric
+# One of the two stands still, long before the other holds it for dead.
+still=$(other_of naps)
+kill -STOP "$still"
+says () { "$satin" status naps | grep -qE "^ +1\\.2 +$still +local +$1 "; }
+ok "a node that stands still is silent" wait_for $((20 * slow)) says silent
+is "… in JSON, too, of that node alone" "$("$satin" status naps --json | grep -o '"silent":[a-z]*' | tr '\n' ' ')" '"silent":false "silent":true '
+kill -CONT "$still"
+ok "… and up when it goes on" wait_for $((20 * slow)) says up
 try "$satin" cancel naps
 is "it is cancelled" "$code" 0
 ended

@@ -125,6 +125,44 @@ test_follows (void)
   g_assert_cmpfloat (i, ==, 3);
 }
 
+/* A node of which the others have not heard is not shown as busy, however busy it was. */
+static void
+test_silent (void)
+{
+  g_autoptr (ViewModel) model = view_model_new ("r", "\"program\":\"p\"");
+  static const char reply[]
+      = "{\"name\":\"r\",\"done\":0.1,\"nodes\":[{\"id\":\"1.1\",\"roles\":[\"master\"],"
+        "\"workers\":1,"
+        "\"busy\":1,\"silent\":false},{\"id\":\"1.2\",\"roles\":[],\"workers\":1,\"busy\":1,"
+        "\"silent\":%s}]}";
+  static const struct
+  {
+    const char *silent, *letters, *did;
+    guint fell, answered;
+  } steps[] = {
+    { "false", "", "9", 0, 0 },
+    { "true", "s", "9?", 1, 0 },
+    { "true", "s", "9??", 1, 0 },
+    { "false", "", "9??9", 1, 1 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (steps); i++)
+    {
+      g_auto (GStrv) parts = g_strsplit (reply, "%s", 2);
+      g_autofree char *text = g_strconcat (parts[0], steps[i].silent, parts[1], NULL);
+      g_autofree char *roles = NULL, *did = NULL;
+
+      g_assert_true (view_model_status (model, (100 + i) * SECOND, text));
+      g_autoptr (GVariant) whole = whole_of (model);
+      roles = lane_text (whole, 1, 3);
+      did = lane_text (whole, 1, 7);
+      g_assert_cmpstr (roles, ==, steps[i].letters);
+      g_assert_cmpstr (did, ==, steps[i].did);
+      g_assert_cmpuint (count_seen (whole, "silent"), ==, steps[i].fell);
+      g_assert_cmpuint (count_seen (whole, "answers"), ==, steps[i].answered);
+    }
+}
+
 /* Whatever comes over a socket. */
 static void
 test_nonsense (void)
@@ -423,6 +461,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/view-model/follows", test_follows);
+  g_test_add_func ("/view-model/silent", test_silent);
   g_test_add_func ("/view-model/nonsense", test_nonsense);
   g_test_add_func ("/view-model/is-bounded", test_is_bounded);
   g_test_add_func ("/view-model/a-reply-of-a-thousand-nodes-is-cheap",

@@ -135,6 +135,9 @@ function renderWhy () {
     const still = stillFor ();
     if (still > 60 && share > 0.2) put ('warn', 'No new result for ' + duration (still) + ': the jobs that run are large.');
   }
+  const quiet = S.lanes.filter (l => !l.gone && l.roles.includes ('s'));
+  if (S.state === 'running' && quiet.length)
+    put ('warn', (quiet.length === 1 ? 'Node ' + quiet[0].id + ' is' : plural (quiet.length, 'node') + ' are') + ' silent: stopped, or not to be reached.');
   const gone = S.lanes.filter (l => l.gone > 0 && S.now - l.gone < 120);
   if (S.state === 'running' && gone.length)
     put ('warn', gone.length === 1 ? 'Node ' + gone[0].id + ' went ' + ago (gone[0].gone) + '.' : plural (gone.length, 'node') + ' went in the last two minutes.');
@@ -168,7 +171,7 @@ function idleSites () {
 
 const CLASSES = { '?': 'nq', 'x': 'nx', '0': 'n0' };
 function laneText (lane) {
-  const roles = (lane.roles.includes ('m') ? ', master' : '') + (lane.roles.includes ('c') ? ', coordinator' : '') + (lane.roles.includes ('l') ? ', leaving' : '');
+  const roles = (lane.roles.includes ('m') ? ', master' : '') + (lane.roles.includes ('c') ? ', coordinator' : '') + (lane.roles.includes ('l') ? ', leaving' : '') + (lane.roles.includes ('s') && !lane.gone ? ', silent' : '');
   return lane.id + ' on ' + (lane.host || '?') + ', process ' + lane.pid + ', ' + plural (lane.workers, 'worker') + roles + (lane.gone ? ', gone since ' + clock (lane.gone) : '');
 }
 /* A path for each shade, not a box for each moment: a thousand lanes stay quick. */
