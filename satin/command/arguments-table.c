@@ -164,6 +164,8 @@ static const Option table[] = {
         "whole", 0,
         "What stands behind -- is the whole command line, with PROGRAM and its arguments"),
     .where = "replay ", .field = FIELD (whole), .read = options_flag },
+  { OPTIONS_FLAG ("anyway", 0, "Look for a job of which nothing in the checkpoint tells"),
+    .where = "replay ", .field = FIELD (anyway), .read = options_flag },
   { OPTIONS_VALUE ("verify", 0, "SHARE",
                    "Run this share of all saved jobs, such as 0.01, in place of the one at PATH"),
     .where = "replay ", .field = FIELD (verify), .read = read_share,

@@ -46,7 +46,7 @@ typedef struct
   char *listen;    /* (nullable) a numeric address of this host */
   char *site;      /* (nullable) */
   double within_s; /* -1: not said */
-  gboolean all, follow, json, prometheus, print, tree, whole;
+  gboolean all, follow, json, prometheus, print, tree, whole, anyway;
   gboolean verify_all;               /* --verify of inspect */
   int depth;                         /* -1: not said */
   char *from, *html, *to, *why;      /* (nullable) */

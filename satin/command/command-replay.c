@@ -11,6 +11,7 @@
 
 #include "node/run-replay.h"
 
+#include "storage/places/place.h"
 #include "storage/results.h"
 
 #include <errno.h>
@@ -77,6 +78,20 @@ read_path (const char *text, const char *target, int *code)
                                text)
               : command_usage ("replay ", "'%s' is not a path of a job, like / or /0/3/1", text);
   return NULL;
+}
+
+/* A mistyped path would cost the whole rest of the tree. FALSE: said on stderr. */
+static gboolean
+is_likely (const char *target, const char *path)
+{
+  g_autoptr (Sql) file = place_is_remote (target) ? NULL : restore_open (target, NULL);
+  g_autofree char *why = file != NULL ? command_replay_unlikely (file, path) : NULL;
+
+  if (why != NULL)
+    command_say ("nothing in the checkpoint tells of a job at '%s': %s; --anyway computes what "
+                 "is missing above it, and looks",
+                 path, why);
+  return why == NULL;
 }
 
 /* What somebody would type to name the program too. (transfer full) */
@@ -155,6 +170,8 @@ replay (const Arguments *wish, char *const *typed)
 
   if (code == COMMAND_DONE && wish->verify == 0)
     path = read_path (wish->words[1], target, &code);
+  if (code == COMMAND_DONE && path != NULL && !wish->anyway && !is_likely (target, path))
+    code = COMMAND_USAGE;
   if (code == COMMAND_DONE)
     code = recorded_command (&run, wish->whole ? wish->program : NULL, &restore, target, to_type,
                              &is_marked);

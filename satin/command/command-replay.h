@@ -15,6 +15,9 @@ gboolean command_replay_stems (Sql *file, Stems *stems, GError **error);
 /* The path in numbers alone, since the program does not know the stems before it has the rows.
  * (transfer full) (nullable): it is none, or a stem is not known. */
 char *command_replay_numbers (Stems *stems, const char *path);
+/* (transfer full) (nullable): why there is hardly a job at `path`, in numbers alone, of which
+ * neither a row nor an event tells. */
+char *command_replay_unlikely (Sql *file, const char *path);
 /* The environment of this process, and what the program is told. (transfer full) */
 char **command_replay_environment (const Arguments *wish, const char *target, const char *path);
 /* Computes wish->verify of the saved results of the checkpoint at `target` again, one process after

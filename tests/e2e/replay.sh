@@ -47,10 +47,16 @@ is "a leaf: exit code" "$code" 0
 ok "… its result" has '^result    1$'
 
 # Paths.
-replay "$file" /0/7
+for path in /0/9999 /9999/1 3:/0; do
+  replay "$file" $path
+  is "a job of which nothing tells: exit code" "$code:$answer" "2:"
+  ok "… it is said at once, in one sentence" one_sentence
+  ok "… with what to do" says "^satin: nothing in the checkpoint tells of a job at '$path': .*; --anyway computes what is missing above it, and looks$"
+done
+replay "$file" /0/7 --anyway
 is "a job that is never spawned: exit code" "$code:$answer" "2:"
 ok "… it is said" says "^satin: there is no job at '/0/7': a job above it has ended and did not spawn child 7$"
-replay "$file" 3:/0
+replay "$file" 3:/0 --anyway
 is "a root that main does not ask for" "$code:$answer" "2:1024"
 ok "… it is said" says "^satin: there is no job at '3:/0': main has ended with exit code 0 and did not ask for it$"
 for path in 0/3 x /0/ /01 '~0123456789abcdef/0' '~x'; do
@@ -255,7 +261,7 @@ try "$e2e/embed" "$work/embed" --checkpoint "$work/embed.db"
 is "a main of the program's own" "$code" 0
 replay "$work/embed.db" 1:
 is_same "… its second root"
-replay "$work/embed.db" 9:
+replay "$work/embed.db" 9: --anyway
 is "… a root that it does not ask for" "$code" 2
 ok "… it is said" says "^satin: there is no job at '9:': main has ended"
 
