@@ -297,6 +297,21 @@ launch_words_next (const FolderRun *run, int code)
     command_say ("`satin resume %s` goes on from what was saved", quoted);
 }
 
+void
+launch_words_replay (const FolderRun *run)
+{
+  g_autofree char *quoted = NULL;
+
+  if (run->checkpoint == NULL)
+    return;
+  quoted = command_quote (run->checkpoint);
+  if (place_is_remote (run->checkpoint) || g_file_test (run->checkpoint, G_FILE_TEST_EXISTS))
+    command_say ("`satin replay %s PATH` runs the job at PATH again, alone", quoted);
+  else
+    command_say ("nothing was published before that, so there is nothing to resume or replay: run "
+                 "the program alone, as in gdb, to see the job");
+}
+
 int
 launch_words_not_begun (const FolderRun *run, const char *path)
 {

@@ -36,6 +36,8 @@ int launch_words_not_begun (const FolderRun *run, const char *path);
 /* How to go on with a run that was suspended, or broke off with another `code` than one that main
  * gave. */
 void launch_words_next (const FolderRun *run, int code);
+/* How to look at a job that has ended a run. */
+void launch_words_replay (const FolderRun *run);
 /* The figures of the run at its end: one line on stderr if `show`, and all of them as JSON to the
  * file `stats` (nullable). */
 void launch_words_figures (const char *path, const FiguresSeen *seen, const char *stats,

@@ -388,6 +388,8 @@ launch_run (FolderRun *run, const LaunchWish *wish)
       if ((code == COMMAND_SUSPENDED && launch.state != LAUNCH_NOT_JOINED)
           || (!ended && launch.joined))
         launch_words_next (run, code);
+      if (ended && code == COMMAND_JOB)
+        launch_words_replay (run);
       clean_up (&launch, ended);
     }
   else

@@ -63,11 +63,17 @@ ok "the logs have backtraces" grep -q 'bomb(+0x[0-9a-f]*)\[0x' "$runs"/*/node-*
 ok "… which the launcher does not show" [ "$(grep -c '\[0x' <<<"$words")" -eq 0 ]
 ok "no more than four processes ended" [ "$(processes_lost)" -le 4 ]
 is "no answer" "$answer" ''
+ok "it says how to look at the job" grep -qF "\`satin replay $work/c.db PATH\` runs the job at PATH again, alone" <<<"$words"
 ok "the checkpoint is whole" "$satin" inspect --verify "$work/c.db"
 BOMB_MENDED=1 try "$satin" resume "$work/c.db" -n 2
 is "the mended program goes on from it" "$answer" 2048
 is "… exit code" "$code" 0
 
+rm -f "$work/early.db"
+try "$satin" run -n 1 --workers 1 --checkpoint "$work/early.db" --interval 600 -- "$bomb" abort 0 0 1
+is "a job that crashes before the first publication: exit code" "$code" 6
+ok "… no checkpoint is there" [ ! -e "$work/early.db" ]
+ok "… which is said, and what to do" grep -q '^satin: nothing was published before that, so there is nothing to resume or replay: ' <<<"$words"
 try "$satin" run -n 2 --workers 2 -- "$bomb" abort 777 1 11
 is "two nodes: exit code" "$code" 6
 ok "the job is named" about_the_leaf abort
