@@ -7,6 +7,7 @@
 #include "ask.h"
 #include "command.h"
 #include "ended.h"
+#include "view-metrics.h"
 #include "view-model.h"
 #include "view-page.h"
 #include "view-server.h"
@@ -45,6 +46,7 @@ typedef struct
   ViewServer *server;
   char *ledger; /* (nullable) JSON: what was read last */
   char *boxes;  /* (nullable) JSON: the root's */
+  ViewMetrics metrics;
   gboolean is_asking, is_reading, wants_whole, wants_read;
   gint64 read_after_us;
   guint since_whole, since_sent, since_asked, unanswered;
@@ -410,6 +412,8 @@ get (ViewCall *call, const ViewHttpRequest *request, gpointer data)
     get_part (call, "page.js", "text/javascript; charset=utf-8");
   else if (strcmp (request->path, "/boxes") == 0)
     get_boxes (view, call, request);
+  else if (strcmp (request->path, "/metrics") == 0)
+    view_metrics_get (&view->metrics, call, view->ask.path);
   else if (strcmp (request->path, "/events") == 0)
     (void)view_server_stream (call);
   else

@@ -56,7 +56,8 @@ gboolean view_http_secrets_make (ViewHttpSecrets *secrets, guint port, GError **
 void view_http_secrets_clear (ViewHttpSecrets *secrets);
 
 /* VIEW_HTTP_OK: the request may be answered. VIEW_HTTP_SEE_OTHER: it has shown the token: it gets
- * the cookie and is sent to `/`. Else it is refused with this. */
+ * the cookie and is sent to `/`. For /metrics the token alone will do. Else it is refused with
+ * this. */
 ViewHttpStatus view_http_admit (const ViewHttpRequest *request, const ViewHttpSecrets *secrets);
 
 /* The status line and all headers with the empty line. `length` < 0: a stream, which ends with the

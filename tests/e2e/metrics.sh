@@ -28,6 +28,28 @@ if command -v promtool >/dev/null 2>&1; then
 else
   skip "promtool finds nothing to say" "there is no promtool"
 fi
+# The same at the page's own server: with its token, to nobody else.
+if ! command -v curl >/dev/null 2>&1; then
+  skip "the view has the figures at /metrics" "there is no curl"
+else
+  "$satin" view counted >"$work/view" 2>"$work/view.words" &
+  viewer=$!
+  printed () { grep -q '^http' "$work/view"; }
+  ok "a view" wait_for $((20 * slow)) printed
+  place=$(sed -n '1s,/?token=.*,,p' "$work/view") token=$(sed -n '1s,.*token=,,p' "$work/view")
+  page () { curl -s -m 20 -o "$work/page" -w '%{http_code} %{content_type}' "$@"; }
+  is "the view has the figures at /metrics" "$(page "$place/metrics?token=$token")" \
+    "200 application/openmetrics-text; version=1.0.0; charset=utf-8"
+  is "… the same families" "$(grep '^# TYPE' "$work/page")" "$(grep '^# TYPE' "$work/metrics")"
+  is "… up to the end" "$(tail -n 1 "$work/page")" "# EOF"
+  is "… not without a token" "$(page "$place/metrics")" "403 text/plain; charset=utf-8"
+  is "… nor with another one" "$(page "$place/metrics?token=${token//[0-8]/9}")" "403 text/plain; charset=utf-8"
+  is "… nor under another name" "$(page -H 'Host: example.org' "$place/metrics?token=$token")" "403 text/plain; charset=utf-8"
+  is "… nor to another site's page" "$(page -H 'Origin: http://example.org' "$place/metrics?token=$token")" "403 text/plain; charset=utf-8"
+  is "… and the token opens nothing else" "$(page "$place/boxes?token=$token")" "403 text/plain; charset=utf-8"
+  kill "$viewer"
+  wait "$viewer" 2>/dev/null
+fi
 kill -9 "$(other_of counted)"
 ok "a death is seen" wait_for $((60 * slow)) has '^satin_nodes\{run="counted",state="up"\} 1$'
 finished

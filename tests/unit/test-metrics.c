@@ -37,8 +37,27 @@ add (Gather *gather, const char *id, const char *site, const char *reply)
   g_array_append_val (gather->nodes, node);
 }
 
+/* No label comes twice in a sample. */
+static void
+check_labels (const char *line)
+{
+  g_autoptr (GRegex) label
+      = g_regex_new ("[{,]([a-z_]+)=\"(?:[^\"\\\\\\n]|\\\\[\\\\n\"])*\"", 0, 0, NULL);
+  g_autoptr (GHashTable) names = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  g_autoptr (GMatchInfo) match = NULL;
+
+  g_regex_match (label, line, 0, &match);
+  for (; g_match_info_matches (match); g_match_info_next (match, NULL))
+    {
+      char *name = g_match_info_fetch (match, 1);
+
+      g_assert_false (g_str_has_prefix (name, "__"));
+      g_assert_true (g_hash_table_add (names, name));
+    }
+}
+
 /* Each family is described once and before its samples, which stand together; nothing comes twice;
- * counters end in _total; units end names; the end is said. */
+ * counters end in _total and are not negative; units end names; the end is said, and once. */
 static void
 check_grammar (const char *text)
 {
@@ -46,8 +65,10 @@ check_grammar (const char *text)
   g_autoptr (GHashTable) families = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   g_autoptr (GHashTable) samples = g_hash_table_new (g_str_hash, g_str_equal);
   g_autofree char *family = g_strdup (""), *type = g_strdup ("");
+  gboolean has_samples = FALSE, has_unit = FALSE, has_help = FALSE;
   guint n = g_strv_length (lines);
 
+  g_assert_true (g_utf8_validate (text, -1, NULL));
   g_assert_cmpuint (n, >=, 2);
   g_assert_cmpstr (lines[n - 1], ==, "");
   g_assert_cmpstr (lines[n - 2], ==, "# EOF");
@@ -66,7 +87,10 @@ check_grammar (const char *text)
           if (!g_regex_match_simple (sample, lines[i], 0, 0))
             g_error ("no sample of '%s': '%s'", wanted, lines[i]);
           *value = '\0';
+          check_labels (lines[i]);
           g_assert_true (g_hash_table_add (samples, lines[i]));
+          g_assert_true (!is_counter || value[1] != '-');
+          has_samples = TRUE;
           continue;
         }
       g_assert_cmpuint (g_strv_length (words), ==, 4);
@@ -80,13 +104,24 @@ check_grammar (const char *text)
           family = g_strdup (words[2]);
           g_free (type);
           type = g_strdup (words[3]);
+          has_samples = has_unit = has_help = FALSE;
           continue;
         }
       g_assert_cmpstr (words[2], ==, family);
+      g_assert_false (has_samples);
       if (strcmp (words[1], "UNIT") == 0)
-        g_assert_true (g_str_has_suffix (family, words[3]));
-      else
-        g_assert_cmpstr (words[1], ==, "HELP");
+        {
+          g_autofree char *end = g_strconcat ("_", words[3], NULL);
+
+          g_assert_false (has_unit);
+          g_assert_true (g_str_has_suffix (family, end));
+          has_unit = TRUE;
+          continue;
+        }
+      g_assert_cmpstr (words[1], ==, "HELP");
+      g_assert_false (has_help);
+      g_assert_true (g_regex_match_simple ("^(?:[^\\\\\"]|\\\\[\\\\n\"])+$", words[3], 0, 0));
+      has_help = TRUE;
     }
 }
 

@@ -118,6 +118,12 @@ test_admits (void)
   static const Case cases[] = {
     { "/", "token=aaaa1111", own, NULL, NULL, NULL, VIEW_HTTP_SEE_OTHER },
     { "/", "token=aaaa1111", own, NULL, "cross-site", NULL, VIEW_HTTP_SEE_OTHER },
+    { "/metrics", "token=aaaa1111", own, NULL, NULL, NULL, VIEW_HTTP_OK },
+    { "/metrics", "token=aaaa1112", own, NULL, NULL, NULL, VIEW_HTTP_FORBIDDEN },
+    { "/metrics", "token=aaaa1111", "example.org", NULL, NULL, NULL, VIEW_HTTP_FORBIDDEN },
+    { "/metrics", "token=aaaa1111", own, NULL, "cross-site", NULL, VIEW_HTTP_FORBIDDEN },
+    { "/metrics", NULL, own, NULL, NULL, NULL, VIEW_HTTP_FORBIDDEN },
+    { "/boxes", "token=aaaa1111", own, NULL, NULL, NULL, VIEW_HTTP_FORBIDDEN },
     { "/", "token=aaaa1112", own, NULL, NULL, NULL, VIEW_HTTP_FORBIDDEN },
     { "/", "token=aaaa111", own, NULL, NULL, NULL, VIEW_HTTP_FORBIDDEN },
     { "/", "token=aaaa11111", own, NULL, NULL, NULL, VIEW_HTTP_FORBIDDEN },
