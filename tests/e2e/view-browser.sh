@@ -57,6 +57,8 @@ ok "a click on one tells its result and its node" is_true "/result[^]* = [^]*com
 ok "… its arguments, when it began and for how long it ran" is_true "/arguments\\s*\\[[-0-9,]*\\][^]*began at[^]*, took/.test (document.getElementById ('job').innerText)"
 run "document.querySelector ('#icicle rect.b-work').parentNode.dispatchEvent (new MouseEvent ('dblclick', { bubbles: true }))"
 pid=$(other_of seen)
+kill -STOP "$pid"
+ok "a node that stands still is named as silent" wait_for $((20 * slow)) is_true "/Node 1\\.[23] is silent: stopped, or not to be reached\\./.test (document.getElementById ('why').innerText)"
 kill -9 "$pid"
 ok "a node that dies is seen to be gone" wait_for $((60 * slow)) is_true "document.querySelectorAll ('.site svg path.nx').length > 0 && document.getElementById ('sites').innerText.includes ('1 gone')"
 ok "and is among the events" wait_for $((60 * slow)) is_true "document.querySelectorAll ('#events tr.bad').length > 0"
