@@ -24,6 +24,45 @@ publish_twice (Place *place, Identity *identity)
   scribe_free (scribe);
 }
 
+static guint64
+file_bytes (const char *path)
+{
+  GStatBuf status;
+
+  g_assert_cmpint (g_stat (path, &status), ==, 0);
+  return (guint64)status.st_size;
+}
+
+/* A commit is as large as what stands there, within bounds; where nothing of this run stands, it is
+ * of the least size, whatever else has the name. */
+static void
+test_a_bid_is_of_a_size (void)
+{
+  static const gsize sizes[] = { 0, 3 * BID_BYTES_MIN, 2 * BID_BYTES_MAX };
+
+  for (guint i = 0; i < G_N_ELEMENTS (sizes); i++)
+    {
+      g_autoptr (Place) place = place_new ();
+      Identity identity = identity_make ("run-1", "queens", "8"),
+               later = identity_make ("run-2", "queens", "8");
+      BidResult result;
+      g_autofree char *text = g_strnfill (sizes[i], 'x');
+      Scribe *scribe = place_scribe (place, HOUR_US, &identity, NULL);
+      scribe_set (scribe, "large", text);
+      save_one (scribe, row_make ("/0", 1, 10, 0.1));
+      finish (place, scribe);
+      scribe_free (scribe);
+      g_assert_true (bid_make (place->target, &identity, &result, NULL));
+      g_assert_cmpuint (result.generation, ==, place->generation);
+      g_assert_cmpuint (result.bytes, ==,
+                        CLAMP (file_bytes (place->target), BID_BYTES_MIN, BID_BYTES_MAX));
+      g_assert_true (bid_make (place->target, &later, &result, NULL));
+      g_assert_cmpuint (result.bytes, ==, BID_BYTES_MIN);
+      identity_clear (&identity);
+      identity_clear (&later);
+    }
+}
+
 static void
 test_a_bid_finds_what_was_published (void)
 {
@@ -37,6 +76,7 @@ test_a_bid_finds_what_was_published (void)
 
   g_assert_cmpuint (result.generation, ==, place->generation);
   g_assert_cmpuint (result.commit_us, >, 0);
+  g_assert_cmpuint (result.bytes, ==, MAX (file_bytes (place->target), BID_BYTES_MIN));
   g_assert_cmpuint (place_strangers (place), ==, 0);
   g_autofree char *after = ask (place->target, "SELECT count(*) FROM result");
   g_assert_cmpstr (before, ==, after);
@@ -128,6 +168,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/bid/finds-what-was-published", test_a_bid_finds_what_was_published);
+  g_test_add_func ("/bid/is-of-a-size", test_a_bid_is_of_a_size);
   g_test_add_func ("/bid/another-run-s-proves-nothing", test_what_is_another_run_s_proves_nothing);
   g_test_add_func ("/bid/who-cannot-write-there-says-why", test_who_cannot_write_there_says_why);
   g_test_add_func ("/bid/a-scribe-does-not-begin-at-another-place",

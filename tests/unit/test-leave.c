@@ -2,76 +2,9 @@
 /* A member that has said that it leaves is not asked for work, and is given none; it goes when all
  * it has is with others. One node of the
  * world is stepped alone here: what it sends is looked at and goes nowhere. */
-#include "node-world.h"
-
-#include "satin/protocol/core.h"
+#include "node-alone.h"
 
 #define STEAL_WAIT_US (60 * 1000000) /* longer than any request or pause */
-
-static GArray *
-step_alone (World *world, guint who, const NodeEvent *event)
-{
-  GArray *effects = g_array_new (FALSE, FALSE, sizeof (NodeEffect));
-
-  g_array_set_clear_func (effects, (GDestroyNotify)node_effect_clear);
-  node_step (world->peer[who].node, world->now_us, event, effects);
-  return effects;
-}
-
-static const Link *
-link_of (World *world, guint who, guint other)
-{
-  NodeId id = node_self (world->peer[other].node);
-
-  return link_to (world->peer[who].node, &id);
-}
-
-/* `who` hears this from `from`. (transfer full) */
-static GArray *
-hear (World *world, guint who, guint from, const Message *message)
-{
-  g_autoptr (GPtrArray) parts = message_encode (message);
-  g_autoptr (GByteArray) all = g_byte_array_new ();
-
-  for (guint i = 0; i < parts->len; i++)
-    g_byte_array_append (all, g_bytes_get_data (parts->pdata[i], NULL),
-                         (guint)g_bytes_get_size (parts->pdata[i]));
-  g_autoptr (GBytes) bytes = g_bytes_new (all->data, all->len);
-  return step_alone (world, who,
-                     &(NodeEvent){ .kind = NODE_EVENT_MESSAGE,
-                                   .link = link_of (world, who, from)->link,
-                                   .bytes = bytes });
-}
-
-static void
-hear_only (World *world, guint who, guint from, const Message *message)
-{
-  g_array_unref (hear (world, who, from, message));
-}
-
-/* How many messages of this kind go to `to`? */
-static guint
-count_sent (World *world, const GArray *effects, guint who, guint to, MessageKind kind)
-{
-  guint n = 0;
-
-  for (guint i = 0; i < effects->len; i++)
-    {
-      const NodeEffect *effect = &g_array_index (effects, NodeEffect, i);
-      n += kind_sent (effect) == kind && effect->link == link_of (world, who, to)->link;
-    }
-  return n;
-}
-
-static guint
-count_effects (const GArray *effects, NodeEffectKind kind)
-{
-  guint n = 0;
-
-  for (guint i = 0; i < effects->len; i++)
-    n += g_array_index (effects, NodeEffect, i).kind == kind;
-  return n;
-}
 
 /* n2 has said to n1 that it leaves. */
 static void

@@ -96,9 +96,11 @@ test_both_sides_come_together (void)
   g_assert_null (totals.damage[0]);
   g_assert_null (totals.damage[1]);
   g_assert_cmpuint (totals.united, ==, 4);
+  g_assert_cmpfloat (ABS (totals.done - 0.5), <, 1e-6);
   Restore restore;
   g_assert_true (restore_look (pair.out, &restore, &error));
   g_assert_cmpuint (restore.rows, ==, 4);
+  g_assert_cmpuint (restore.generation, ==, MAX (pair.a->generation, pair.b->generation) + 1);
   g_assert_cmpuint (restore.rows_bad, ==, 0);
   restore_clear (&restore);
   g_assert_cmpuint (place_strangers (pair.a), ==, 1); /* out.ckpt and nothing else */

@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a leaver owes the others: nothing that it has is forgotten, whatever cuts its leave short,
+ * and what its leave has cost is said. See test-leave too. One node of the world is stepped alone
+ * here. */
+#include "node-alone.h"
+
+#include <string.h>
+
+#define SECOND G_USEC_PER_SEC
+
+/* Rows /FIRST … /LAST, each of as many microseconds as its number. (transfer full) */
+static GPtrArray *
+rows_of (guint first, guint last)
+{
+  GPtrArray *rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
+  g_autoptr (GBytes) value = g_bytes_new_static ("v", 1);
+
+  for (guint i = first; i <= last; i++)
+    {
+      g_autofree char *path = g_strdup_printf ("/%u", i);
+      Digest digest = digest_of_string (path);
+      g_ptr_array_add (rows, row_new (path, 1, &digest, 0, i, value));
+    }
+  return rows;
+}
+
+/* Its numbers, smallest first. */
+static void
+assert_rows (const GPtrArray *rows, const char *expected)
+{
+  g_autoptr (GString) text = g_string_new (NULL);
+
+  for (guint number = 1; number < 20; number++)
+    for (guint i = 0; rows != NULL && i < rows->len; i++)
+      if ((guint)atoi (((Row *)rows->pdata[i])->path + 1) == number)
+        g_string_append_printf (text, "%u ", number);
+  g_assert_cmpstr (text->str, ==, expected);
+}
+
+/* n1 wants to leave within so long. */
+static void
+ask (World *world, guint64 patience_us)
+{
+  g_array_unref (
+      step_alone (world, 1, &(NodeEvent){ .kind = NODE_EVENT_LEAVE, .number = patience_us }));
+}
+
+static void
+tell_rows (World *world, guint first, guint last)
+{
+  g_autoptr (GPtrArray) rows = rows_of (first, last);
+
+  g_array_unref (step_alone (world, 1, &(NodeEvent){ .kind = NODE_EVENT_ROWS, .rows = rows }));
+}
+
+/* n1 hears that it may leave. */
+static void
+release (World *world)
+{
+  hear_only (world, 1, 0, &(Message){ .kind = MESSAGE_RELEASED });
+  g_assert_true (node_of (world, 1)->leave.begun);
+}
+
+/* The newest row of the ledger is that somebody left, at this price. */
+static void
+assert_noted (Node *node, const NodeId *id, guint64 lost_us, gboolean ran)
+{
+  const Event *event = g_queue_peek_tail (&node->events.kept);
+
+  g_assert_nonnull (event);
+  g_assert_cmpstr (event->kind, ==, "leave");
+  g_assert_true (node_id_equal (&event->id, id));
+  g_assert_cmpuint (event->work_us, ==, lost_us);
+  g_assert_cmpstr (event->detail, ==, ran ? "jobs still ran" : "");
+}
+
+/* A second request may only make it sooner; another term asks its master. */
+static void
+test_patience (void)
+{
+  g_autoptr (World) world = world_new (3, FALSE);
+  Leave *leave = &node_of (world, 1)->leave;
+  guint64 now_us = world->now_us;
+  start (world);
+
+  g_assert_cmpuint (leave_due (node_of (world, 1)), ==, CORE_NEVER);
+  ask (world, 8 * SECOND);
+  g_assert_cmpuint (leave->until_us, ==, now_us + 8 * SECOND);
+  g_assert_true (leave->wanted && !leave->begun);
+  ask (world, 3 * SECOND);
+  g_assert_cmpuint (leave->until_us, ==, now_us + 3 * SECOND);
+  ask (world, 20 * SECOND);
+  g_assert_cmpuint (leave_due (node_of (world, 1)), ==, now_us + 3 * SECOND);
+  hear_only (world, 1, 0, &(Message){ .kind = MESSAGE_RELEASED, .flag = TRUE });
+  g_assert_false (leave->wanted);
+  ask (world, 0);
+  g_assert_cmpuint (leave->until_us, ==, world->now_us + LEAVE_PATIENCE_US);
+}
+
+/* The master is asked once; again after it refused, and in another term. */
+static void
+test_asks_once (void)
+{
+  g_autoptr (World) world = world_new (3, FALSE);
+  start (world);
+
+  for (guint round = 0; round < 3; round++)
+    {
+      g_autoptr (GArray) asked
+          = step_alone (world, 1, &(NodeEvent){ .kind = NODE_EVENT_LEAVE, .number = 60 * SECOND });
+      g_assert_cmpuint (count_sent (world, asked, 1, 0, MESSAGE_RELEASE), ==, 1);
+      g_autoptr (GArray) again = step_alone (world, 1, &(NodeEvent){ .kind = NODE_EVENT_TIMER });
+      g_assert_cmpuint (count_sent (world, again, 1, 0, MESSAGE_RELEASE), ==, 0);
+      if (round == 1)
+        {
+          node_of (world, 1)->roster.term.number++;
+          g_autoptr (GArray) term = step_alone (world, 1, &(NodeEvent){ .kind = NODE_EVENT_TIMER });
+          g_assert_cmpuint (count_sent (world, term, 1, 0, MESSAGE_RELEASE), ==, 1);
+          node_of (world, 1)->roster.term.number--;
+        }
+      g_autoptr (GArray) stays
+          = hear (world, 1, 0, &(Message){ .kind = MESSAGE_RELEASED, .flag = TRUE });
+      g_assert_cmpuint (count_effects (stays, NODE_EFFECT_STAYED), ==, 1);
+    }
+}
+
+/* It is its master's word that counts, and a word that comes too late is sent back. */
+static void
+test_whose_word_counts (void)
+{
+  g_autoptr (World) world = world_new (3, FALSE);
+  start (world);
+
+  ask (world, 3 * SECOND);
+  hear_only (world, 1, 2, &(Message){ .kind = MESSAGE_RELEASED });
+  g_assert_false (node_of (world, 1)->leave.begun);
+  world->now_us += 3 * SECOND;
+  g_autoptr (GArray) late = step_alone (world, 1, &(NodeEvent){ .kind = NODE_EVENT_TIMER });
+  g_assert_cmpuint (count_effects (late, NODE_EFFECT_STAYED), ==, 1);
+  g_assert_cmpuint (stats_of (world, 1).expired, ==, 1);
+  g_autoptr (GArray) effects = hear (world, 1, 0, &(Message){ .kind = MESSAGE_RELEASED });
+  g_assert_false (node_of (world, 1)->leave.begun);
+  g_assert_cmpuint (count_sent (world, effects, 1, 0, MESSAGE_RELEASED), ==, 1);
+  g_assert_cmpuint (count_effects (effects, NODE_EFFECT_STAYED), ==, 0);
+}
+
+/* The last one that stays is not released; whoever gives up leaving is one that stays again. */
+static void
+test_somebody_stays (void)
+{
+  g_autoptr (World) world = world_new (3, FALSE);
+  start (world);
+
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_LEAVE });
+  g_assert_true (node_of (world, 0)->leave.begun);
+  hear_only (world, 0, 1, &(Message){ .kind = MESSAGE_RELEASE });
+  const Message no = { .kind = MESSAGE_RELEASED, .flag = TRUE };
+  g_autoptr (GArray) refused = hear (world, 0, 2, &(Message){ .kind = MESSAGE_RELEASE });
+  g_assert_cmpuint (count_sent (world, refused, 0, 2, MESSAGE_RELEASED), ==, 1);
+  NodeId first = node_self (node_of (world, 1)), last = node_self (node_of (world, 2));
+  g_assert_true (roster_find (node_of (world, 0), &first)->leaving);
+  g_assert_false (roster_find (node_of (world, 0), &last)->leaving);
+  hear_only (world, 0, 1, &no);
+  g_assert_false (roster_find (node_of (world, 0), &first)->leaving);
+}
+
+/* Rows that another leaver handed over go on to the next heir, with a checkpoint and without. */
+static void
+test_hands_on_what_it_was_handed (void)
+{
+  for (guint checkpoint = 0; checkpoint < 2; checkpoint++)
+    {
+      g_autoptr (World) world = world_new (3, checkpoint);
+      g_autoptr (GPtrArray) rows = rows_of (5, 6);
+      start (world);
+
+      g_autoptr (GArray) taken
+          = hear (world, 1, 2, &(Message){ .kind = MESSAGE_HAND, .number = 1, .rows = rows });
+      g_assert_cmpuint (count_sent (world, taken, 1, 2, MESSAGE_HANDED), ==, 1);
+      ask (world, 0);
+      release (world);
+      tell_rows (world, 7, 7);
+      hear_only (world, 1, 0, &(Message){ .kind = MESSAGE_HANDED, .number = 1 });
+      g_array_unref (step_alone (world, 1, &(NodeEvent){ .kind = NODE_EVENT_HALTED }));
+      g_autoptr (GHashTable) found = g_hash_table_new (g_str_hash, g_str_equal);
+      const GPtrArray *flight = node_of (world, 1)->leave.flight;
+      for (guint i = 0; flight != NULL && i < flight->len; i++)
+        g_hash_table_add (found, (gpointer)((Row *)flight->pdata[i])->path);
+      g_assert_true (g_hash_table_contains (found, "/5") && g_hash_table_contains (found, "/6"));
+    }
+}
+
+/* A suspend comes while it leaves: what its heir has not confirmed, and what waits, it saves
+ * itself, each row once. */
+static void
+test_a_suspend_takes_all_back (void)
+{
+  g_autoptr (World) world = world_new (3, TRUE);
+  Leave *leave = &node_of (world, 1)->leave;
+
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
+  pass (world, SECOND / 2);
+  start (world);
+  ask (world, 60 * SECOND);
+  release (world);
+  tell_rows (world, 1, 2);
+  tell_rows (world, 3, 4);
+  assert_rows (leave->flight, "1 2 ");
+  assert_rows (leave->rows, "3 4 ");
+  node_of (world, 1)->stop.wanted = TRUE;
+  g_array_unref (step_alone (world, 1, &(NodeEvent){ .kind = NODE_EVENT_TIMER }));
+  assert_rows (leave->taken, "1 2 3 4 ");
+  g_assert_cmpuint (leave->rows->len, ==, 0);
+  g_assert_null (leave->flight);
+  g_assert_false (leave->wanted);
+}
+
+/* Takes what the present coordinator is to be sent. */
+static void
+assert_added (Node *node, const char *expected, guint64 risk_us)
+{
+  g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
+
+  g_assert_cmpuint (leave_add_taken (node, rows), ==, risk_us);
+  assert_rows (rows, expected);
+}
+
+static void
+take (Node *node, guint first, guint last)
+{
+  g_autoptr (GPtrArray) rows = rows_of (first, last);
+
+  for (guint i = 0; i < rows->len; i++)
+    leave_take (node, rows->pdata[i]);
+}
+
+/* Each row goes to each coordinator once, is at risk once, and is kept until it is published. */
+static void
+test_what_it_took_is_kept (void)
+{
+  g_autoptr (World) world = world_new (2, TRUE);
+  Node *node = node_of (world, 1);
+  guint64 before_us = node->work.reported_us;
+
+  take (node, 1, 2);
+  assert_added (node, "1 2 ", 3);
+  assert_added (node, "1 2 ", 3); /* it was not sent */
+  node->work.reported_us = before_us + 3;
+  leave_sent_taken (node);
+  assert_added (node, "", 0);
+  take (node, 3, 4);
+  assert_added (node, "3 4 ", 7);
+  leave_forget_sent (node);
+  assert_added (node, "1 2 3 4 ", 7);
+  node->work.published_us = G_MAXUINT64;
+  leave_published (node); /* nothing was sent to this coordinator */
+  g_assert_cmpuint (node->leave.taken->len, ==, 4);
+  node->work.published_us = 0;
+  node->work.reported_us = before_us + 10;
+  leave_sent_taken (node);
+  take (node, 5, 5);
+  node->work.published_us = before_us + 9;
+  leave_published (node);
+  g_assert_cmpuint (node->leave.taken->len, ==, 5);
+  node->work.published_us = before_us + 10;
+  leave_published (node);
+  assert_rows (node->leave.taken, "5 ");
+  leave_check (node);
+  assert_added (node, "5 ", 5);
+}
+
+/* It ends when its time is over: the price is said to everybody, in the ledger and to people. */
+static void
+test_says_what_it_cost (void)
+{
+  for (guint halted = 0; halted < 2; halted++)
+    {
+      g_autoptr (World) world = world_new (3, TRUE);
+      Node *node = node_of (world, 1);
+      NodeId self = node_self (node);
+      guint n_left = 0;
+
+      tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
+      pass (world, SECOND / 2);
+      start (world);
+      (void)offer (world, 0, "/9");
+      hunger (world, 1);
+      finish (world, 1, "/9");
+      world->peer[0].late = TRUE;
+      ask (world, 3 * SECOND);
+      release (world);
+      tell_rows (world, 3, 4);
+      if (halted)
+        g_array_unref (step_alone (world, 1, &(NodeEvent){ .kind = NODE_EVENT_HALTED }));
+      tell_rows (world, 5, 5);
+      world->now_us += 3 * SECOND - 1;
+      g_array_unref (step_alone (world, 1, &(NodeEvent){ .kind = NODE_EVENT_TIMER }));
+      g_assert_false (node->left);
+      world->now_us++;
+      guint expired = stats_of (world, 1).expired;
+      g_autoptr (GArray) effects = step_alone (world, 1, &(NodeEvent){ .kind = NODE_EVENT_TIMER });
+      g_assert_true (node->left && node->ended);
+      g_assert_cmpuint (stats_of (world, 1).expired, ==, expired + 1);
+      for (guint i = 0; i < effects->len; i++)
+        {
+          const NodeEffect *effect = &g_array_index (effects, NodeEffect, i);
+          g_auto (Message) message = { 0 };
+          if (read_sent (effect, &message) && message.kind == MESSAGE_GOODBYE)
+            {
+              g_assert_cmpuint (message.number, >=, 12);
+              g_assert_cmpint (message.flag, ==, !halted);
+            }
+          if (effect->kind != NODE_EFFECT_LEAVE)
+            continue;
+          n_left++;
+          g_assert_cmpuint (effect->count, ==, 3);
+          g_assert_cmpuint (effect->work_us, >=, 12);
+          g_assert_cmpint (effect->failed, ==, !halted);
+          assert_noted (node, &self, effect->work_us, !halted);
+        }
+      g_assert_cmpuint (n_left, ==, 1);
+      g_assert_cmpuint (count_sent (world, effects, 1, 2, MESSAGE_GOODBYE), ==, 1);
+    }
+}
+
+/* n2 hears what the leave of n1 has cost, also when it believes it dead. */
+static void
+test_hears_what_it_cost (void)
+{
+  for (guint ran = 0; ran < 2; ran++)
+    {
+      g_autoptr (World) world = world_new (3, TRUE);
+      Node *node = node_of (world, 2);
+      NodeId leaver = node_self (node_of (world, 1));
+
+      hear_only (world, 2, 1, &(Message){ .kind = MESSAGE_GOODBYE, .number = 77, .flag = ran });
+      assert_noted (node, &leaver, 77, ran);
+      const Member *member = roster_find (node, &leaver);
+      g_assert_true (member == NULL || (member->dead && member->leaving && !member->silent));
+    }
+}
+
+/* Members that are dead need not have heard that it leaves. */
+static void
+test_the_dead_need_not_hear (void)
+{
+  g_autoptr (World) world = world_new (3, FALSE);
+  Node *node = node_of (world, 1);
+  NodeId dead = node_self (node_of (world, 2));
+
+  start (world);
+  ask (world, 60 * SECOND);
+  release (world);
+  g_array_unref (step_alone (world, 1, &(NodeEvent){ .kind = NODE_EVENT_HALTED }));
+  g_assert_false (node->left);
+  hear_only (world, 1, 0, &(Message){ .kind = MESSAGE_HEARD });
+  g_assert_false (node->left);
+  roster_find (node, &dead)->dead = TRUE;
+  g_array_unref (step_alone (world, 1, &(NodeEvent){ .kind = NODE_EVENT_TIMER }));
+  g_assert_true (node->left);
+  g_assert_false (node->leave.alone);
+}
+
+/* The member that was to stay is gone: this one suspends the run, which a member that lost its name
+ * ends.
+ */
+static void
+test_the_last_one_suspends (void)
+{
+  g_autoptr (World) world = world_new (2, TRUE);
+  Node *node = node_of (world, 1);
+  NodeId gone = node_self (node_of (world, 0));
+
+  start (world);
+  ask (world, 60 * SECOND);
+  release (world);
+  leave_on_missing (node);
+  g_assert_false (node->leave.missed); /* it is not alone */
+  roster_find (node, &gone)->dead = TRUE;
+  g_array_unref (step_alone (world, 1, &(NodeEvent){ .kind = NODE_EVENT_TIMER }));
+  g_assert_true (node->leave.alone);
+  g_assert_true (stop_has_begun (node));
+  g_assert_false (node->left);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/leaver/patience", test_patience);
+  g_test_add_func ("/leaver/asks-once", test_asks_once);
+  g_test_add_func ("/leaver/whose-word-counts", test_whose_word_counts);
+  g_test_add_func ("/leaver/somebody-stays", test_somebody_stays);
+  g_test_add_func ("/leaver/hands-on-what-it-was-handed", test_hands_on_what_it_was_handed);
+  g_test_add_func ("/leaver/a-suspend-takes-all-back", test_a_suspend_takes_all_back);
+  g_test_add_func ("/leaver/what-it-took-is-kept", test_what_it_took_is_kept);
+  g_test_add_func ("/leaver/says-what-it-cost", test_says_what_it_cost);
+  g_test_add_func ("/leaver/hears-what-it-cost", test_hears_what_it_cost);
+  g_test_add_func ("/leaver/the-dead-need-not-hear", test_the_dead_need_not_hear);
+  g_test_add_func ("/leaver/the-last-one-suspends", test_the_last_one_suspends);
+  return g_test_run ();
+}
