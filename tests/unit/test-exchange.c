@@ -6,6 +6,7 @@
 
 #include "engine-jobs.h"
 #include "engine-rig.h"
+#include "engine.h"
 
 #include <stdlib.h>
 
@@ -482,7 +483,10 @@ check_grid (guint32 root, const void *args, guint workers, guint stacks_max, gui
   run_out (&grid);
 
   g_assert_true (g_bytes_equal (grid.result, serial));
-
+  for (int i = 0; i < 2; i++) /* at rest: no slot waits, no fetch is counted */
+    g_assert_cmpuint (g_hash_table_size (grid.rigs[i]->engine->pending.by_slot)
+                          + grid.rigs[i]->engine->pending.n_fetches,
+                      ==, 0);
   g_test_message ("lent %u adopted %u missed %u orphans %u back %u covered %u rows %u kept %u "
                   "recalled %u aborted %u late %u",
                   grid.n_lent, grid.n_adopted, grid.n_missed, grid.n_orphans, grid.n_back,

@@ -164,6 +164,24 @@ test_somebody_stays (void)
   g_assert_false (roster_find (node_of (world, 0), &first)->leaving);
 }
 
+/* A master that is alone stays, also when it is named. */
+static void
+test_the_last_one_stays (void)
+{
+  g_autoptr (World) world = world_new (1, FALSE);
+  NodeId self = node_self (node_of (world, 0));
+
+  start (world);
+  for (guint named = 0; named < 2; named++)
+    {
+      g_autoptr (GArray) effects = step_alone (
+          world, 0, &(NodeEvent){ .kind = NODE_EVENT_LEAVE, .node = named ? self : NODE_ID_NONE });
+      g_assert_cmpuint (count_effects (effects, NODE_EFFECT_STAYED), ==, 1);
+      g_assert_cmpuint (count_effects (effects, NODE_EFFECT_HALT), ==, 0);
+      g_assert_false (node_of (world, 0)->leave.begun);
+    }
+}
+
 /* Rows that another leaver handed over go on to the next heir, with a checkpoint and without. */
 static void
 test_hands_on_what_it_was_handed (void)
@@ -391,6 +409,7 @@ main (int argc, char **argv)
   g_test_add_func ("/leaver/asks-once", test_asks_once);
   g_test_add_func ("/leaver/whose-word-counts", test_whose_word_counts);
   g_test_add_func ("/leaver/somebody-stays", test_somebody_stays);
+  g_test_add_func ("/leaver/the-last-one-stays", test_the_last_one_stays);
   g_test_add_func ("/leaver/hands-on-what-it-was-handed", test_hands_on_what_it_was_handed);
   g_test_add_func ("/leaver/a-suspend-takes-all-back", test_a_suspend_takes_all_back);
   g_test_add_func ("/leaver/what-it-took-is-kept", test_what_it_took_is_kept);
