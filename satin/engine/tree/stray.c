@@ -2,7 +2,7 @@
 /* See stray.h. What legal programs do is not counted: a job that has aborted children, and, in a
  * program with a SATIN_BEST, one that spawns fewer children than before, since it may have pruned
  * itself. What was kept is no result of the job.
- * Tests: laws.sh. */
+ * Tests: test-stray, laws.sh. */
 #include "config.h"
 
 #include "stray.h"
