@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The reply to a request for several jobs: the first one goes ahead, and the request stands until
  * the last one is there. */
-#include "node-world.h"
-
-#include "satin/protocol/core.h"
+#include "node-alone.h"
 
 static void
 be_hungry (World *world, guint who, guint count)
@@ -222,7 +220,7 @@ test_what_has_not_begun_goes_back (void)
 
 /* A link of this one. */
 static guint64
-link_of (World *world, guint who)
+link_with (World *world, guint who)
 {
   for (guint i = 0; i < world->wires->len; i++)
     {
@@ -244,7 +242,7 @@ test_a_refusal_may_say_who_has_it (void)
   tell (world, 3, &(NodeEvent){ .kind = NODE_EVENT_IDLE, .count = 1 });
   pass (world, 10 * G_USEC_PER_SEC);
   (void)offer (world, 0, "/0");
-  deliver (world, link_of (world, 3), 3, &(Message){ .kind = MESSAGE_NONE, .id = first });
+  deliver (world, link_with (world, 3), 3, &(Message){ .kind = MESSAGE_NONE, .id = first });
   g_assert_true (said (world, 3, "RUN /0"));
 }
 
@@ -283,6 +281,83 @@ test_an_orphan_that_has_not_begun_is_dropped (void)
   g_assert_cmpuint (stats_of (world, 2).held, ==, 0);
 }
 
+/* What a thief hears that asks in vain: nothing for one that gives up or may not have any, but an
+ * answer in any case. */
+static void
+test_each_request_is_answered (void)
+{
+  g_autoptr (World) world = world_new (2, FALSE);
+  const Lend *lend = &world->peer[0].node->lend;
+
+  for (guint started = 0; started < 2; started++)
+    {
+      for (guint count = 0; count < 2; count++)
+        {
+          g_autoptr (GArray) effects = hear (
+              world, 0, 1, &(Message){ .kind = MESSAGE_STEAL, .number = 1, .count = count });
+          guint answers = count_sent (world, effects, 0, 1, MESSAGE_NONE);
+          g_assert_cmpuint (answers, ==, !started || count == 0);
+          g_assert_cmpuint (lend->owed->len, ==, !started && count > 0);
+          g_assert_cmpuint (count_effects (effects, NODE_EFFECT_LEND), ==, started && count > 0);
+        }
+      start (world);
+    }
+}
+
+/* The first thief that waits sets the time of the next look, the others leave it as it is. */
+static void
+test_the_look_is_for_the_first (void)
+{
+  g_autoptr (World) world = world_new (3, FALSE);
+  const Lend *lend = &world->peer[0].node->lend;
+  const Message steal = { .kind = MESSAGE_STEAL, .number = 1, .count = 1 };
+
+  hear_only (world, 0, 1, &steal);
+  guint64 look_us = lend->look_us;
+  g_assert_cmpuint (look_us, ==, world->now_us + LEND_LOOK_MIN_US);
+  world->now_us += LEND_LOOK_MIN_US / 2;
+  hear_only (world, 0, 2, &steal);
+  g_assert_cmpuint (lend->owed->len, ==, 2);
+  g_assert_cmpuint (lend->look_us, ==, look_us);
+}
+
+/* Thieves are told one by one, ever more seldom; a theft makes it fast again. */
+static void
+test_they_are_told_one_by_one (void)
+{
+  g_autoptr (World) world = world_new (4, FALSE);
+  Node *node = alone (world, 0);
+  Lend *lend = &node->lend;
+
+  start (world);
+  (void)alone (world, 0);
+  lend_expect (node);
+  g_assert_cmpuint (lend->owed->len, ==, 3);
+  lend->tell_pause_us = LEND_TELL_MIN_US;
+  lend_on_shared (node);
+  g_assert_cmpuint (lend->owed->len, ==, 2);
+  g_assert_cmpuint (lend->tell_us, ==, node->now_us + LEND_TELL_MIN_US);
+  g_assert_cmpuint (lend->tell_pause_us, ==, 2 * LEND_TELL_MIN_US);
+  lend_on_shared (node); /* too soon */
+  g_assert_cmpuint (lend->owed->len, ==, 2);
+  g_assert_cmpuint (lend->look_us, <=, lend->tell_us);
+  (void)offer (world, 0, "/0");
+  hear_only (world, 0, 3, &(Message){ .kind = MESSAGE_STEAL, .number = 1, .count = 2 });
+  lend->tell_pause_us = LEND_TELL_MAX_US;
+  g_autoptr (GPtrArray) none = g_ptr_array_new ();
+  NodeEvent lent = { .kind = NODE_EVENT_LENT,
+                     .node = node_self (world->peer[3].node),
+                     .loans = world->peer[0].jobs };
+  g_array_unref (step_alone (world, 0, &lent));
+  lent.loans = none; /* it wanted more than there is */
+  g_array_unref (step_alone (world, 0, &lent));
+  g_assert_cmpuint (lend->tell_pause_us, ==, LEND_TELL_MIN_US);
+  g_assert_cmpuint (lend->owed->len, ==, 1);
+  (void)alone (world, 0);
+  lend_on_shared (node);
+  g_assert_cmpuint (lend->owed->len, ==, 0);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -295,6 +370,9 @@ main (int argc, char **argv)
   TEST ("the-rest-may-go-with-the-link", test_the_rest_may_go_with_the_link);
   TEST ("who-has-refused-is-not-asked-again", test_who_has_refused_is_not_asked_again);
   TEST ("a-thief-that-comes-early-is-owed", test_a_thief_that_comes_early_is_owed);
+  g_test_add_func ("/lend/each-request-is-answered", test_each_request_is_answered);
+  g_test_add_func ("/lend/the-look-is-for-the-first", test_the_look_is_for_the_first);
+  g_test_add_func ("/lend/they-are-told-one-by-one", test_they_are_told_one_by_one);
   g_test_add_func ("/lend/what-nobody-takes-comes-back", test_what_nobody_takes_comes_back);
   g_test_add_func ("/lend/what-has-not-begun-goes-back", test_what_has_not_begun_goes_back);
   g_test_add_func ("/lend/a-refusal-may-say-who-has-it", test_a_refusal_may_say_who_has_it);
