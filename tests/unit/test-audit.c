@@ -203,6 +203,135 @@ test_an_audit_finds_what_is_gone (Fixture *f, gconstpointer unused)
     }
 }
 
+static void
+fill (Fixture *f)
+{
+  g_assert_true (results_begin (f->results, NULL));
+  for (int i = 0; i < 6; i++)
+    {
+      TablesEvent event = { .at = i, .kind = "join", .node = "1.1.00000001" };
+      g_autofree char *path = g_strdup_printf ("/%d", i);
+      g_assert_true (put (f, path, (guint8)(i + 1), 1)
+                     && tables_put_event (f->sql, &event, 10, NULL));
+    }
+  g_assert_true (results_commit (f->results, NULL));
+}
+
+/* A range of tables agrees if each of them has as many rows as was said, and these rows. */
+static void
+test_a_range_agrees (Fixture *f, gconstpointer unused)
+{
+  static const struct
+  {
+    InventoryTable table;
+    const char *change;
+  } changes[] = {
+    { INVENTORY_RUN, "DELETE FROM run WHERE key = 'id'" },
+    { INVENTORY_NODE, "DELETE FROM node" },
+    { INVENTORY_JOB, "DELETE FROM job" },
+    { INVENTORY_RESULT, "DELETE FROM result WHERE path = '/2'" },
+    { INVENTORY_RESULT, "UPDATE result SET sum = (SELECT sum FROM result WHERE path = '/1')"
+                        " WHERE path = '/2'" },
+    { INVENTORY_EVENT, "DELETE FROM event WHERE id = 3" },
+    { INVENTORY_EVENT, "UPDATE event SET sum = (SELECT sum FROM event WHERE id = 1) WHERE id = 2" },
+  };
+  (void)unused;
+  fill (f);
+  for (gsize i = 0; i < G_N_ELEMENTS (changes); i++)
+    {
+      g_assert_true (sql_run (f->sql, "BEGIN", NULL));
+      g_assert_true (sql_run (f->sql, changes[i].change, NULL));
+      for (guint first = 0; first < INVENTORY_TABLES; first++)
+        for (guint last = first; last < INVENTORY_TABLES; last++)
+          g_assert_cmpint (inventory_agrees (f->sql, first, last, NULL), ==,
+                           changes[i].table < first || changes[i].table > last);
+      g_assert_true (sql_run (f->sql, "ROLLBACK", NULL));
+    }
+  g_assert_true (inventory_agrees (f->sql, 0, INVENTORY_TABLES - 1, NULL));
+}
+
+/* What was counted already counts for the results alone; and the row has to stand twice. */
+static void
+test_what_was_counted_counts (Fixture *f, gconstpointer unused)
+{
+  Tally results, wrong;
+  (void)unused;
+  fill (f);
+  g_assert_true (inventory_count (f->sql, INVENTORY_RESULT, &results, NULL));
+  g_assert_cmpuint (results.rows, ==, 6);
+  g_assert_true (inventory_agrees (f->sql, 0, INVENTORY_TABLES - 1, &results));
+  wrong = (Tally){ .rows = results.rows - 1, .sums = results.sums };
+  g_assert_false (inventory_agrees (f->sql, INVENTORY_RESULT, INVENTORY_RESULT, &wrong));
+  wrong = (Tally){ .rows = results.rows, .sums = results.sums + 1 };
+  g_assert_false (inventory_agrees (f->sql, 0, INVENTORY_TABLES - 1, &wrong));
+  g_assert_true (inventory_agrees (f->sql, INVENTORY_STEM, INVENTORY_EVENT, &wrong));
+
+  g_assert_true (sql_run (f->sql, "DELETE FROM constant WHERE name = 'run/rows'", NULL));
+  Inventory said;
+  g_assert_true (inventory_read (f->sql, &said));
+  g_assert_false (inventory_stands_twice (f->sql));
+  g_assert_false (inventory_agrees (f->sql, INVENTORY_RESULT, INVENTORY_RESULT, NULL));
+}
+
+/* One character of the row that is not as it was written, and nothing is read. */
+static void
+test_near_misses_of_the_row (Fixture *f, gconstpointer unused)
+{
+  Inventory said;
+  guint n_refused = 0;
+  (void)unused;
+  fill (f);
+  g_autofree char *text = tables_get_string (f->sql, INVENTORY_KEY, NULL);
+  for (gsize i = 0; text[i] != '\0'; i++)
+    {
+      g_autofree char *near = g_strdup (text);
+      near[i] = near[i] == '_' ? '-' : '_';
+      g_assert_true (tables_set (f->sql, INVENTORY_KEY, near, NULL));
+      g_assert_false (inventory_read (f->sql, &said));
+      n_refused++;
+    }
+  g_assert_cmpuint (n_refused, >, 100);
+  g_autofree char *longer = g_strconcat (text, ", x 1 1", NULL);
+  g_assert_true (tables_set (f->sql, INVENTORY_KEY, longer, NULL));
+  g_assert_false (inventory_read (f->sql, &said));
+  g_autofree char *shorter = g_strndup (text, (gsize)(g_strrstr (text, ", ") - text));
+  g_assert_true (tables_set (f->sql, INVENTORY_KEY, shorter, NULL));
+  g_assert_false (inventory_read (f->sql, &said));
+  g_assert_true (tables_set (f->sql, INVENTORY_KEY, text, NULL));
+  g_assert_true (inventory_read (f->sql, &said));
+  g_assert_cmpuint (said.tables[INVENTORY_RESULT].rows, ==, 6);
+}
+
+/* Each figure of both, and either's doubt. */
+static void
+test_audits_add_up (Fixture *f, gconstpointer unused)
+{
+  (void)f;
+  (void)unused;
+  for (guint doubt = 0; doubt < 4; doubt++)
+    {
+      Audit audit = { .is_mixed = doubt == 1 },
+            other = { .is_uncounted = doubt == 2, .is_mixed = doubt == 3 };
+      for (guint i = 0; i < INVENTORY_TABLES; i++)
+        {
+          audit.tables[i] = (AuditTable){ .rows = 1000, .kept = 900, .damaged = 60, .missing = 40 };
+          other.tables[i]
+              = (AuditTable){ .rows = 20 + i, .kept = 10, .damaged = 7, .missing = 3 + i };
+        }
+      audit_add (&audit, &other);
+      for (guint i = 0; i < INVENTORY_TABLES; i++)
+        {
+          g_assert_cmpuint (audit.tables[i].rows, ==, 1020 + i);
+          g_assert_cmpuint (audit.tables[i].kept, ==, 910);
+          g_assert_cmpuint (audit.tables[i].damaged, ==, 67);
+          g_assert_cmpuint (audit.tables[i].missing, ==, 43 + i);
+        }
+      g_assert_cmpint (audit.is_mixed, ==, doubt % 2 == 1);
+      g_assert_cmpint (audit.is_uncounted, ==, doubt == 2);
+      g_assert_cmpuint (audit_damaged (&audit), ==, 67 * INVENTORY_TABLES);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -215,5 +344,11 @@ main (int argc, char **argv)
               test_the_inventory_follows_every_change, tear_down);
   g_test_add ("/audit/an-audit-finds-what-is-gone", Fixture, NULL, set_up,
               test_an_audit_finds_what_is_gone, tear_down);
+  g_test_add ("/audit/a-range-agrees", Fixture, NULL, set_up, test_a_range_agrees, tear_down);
+  g_test_add ("/audit/what-was-counted-counts", Fixture, NULL, set_up, test_what_was_counted_counts,
+              tear_down);
+  g_test_add ("/audit/near-misses-of-the-row", Fixture, NULL, set_up, test_near_misses_of_the_row,
+              tear_down);
+  g_test_add ("/audit/audits-add-up", Fixture, NULL, set_up, test_audits_add_up, tear_down);
   return g_test_run ();
 }

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests of storage/events.c: the ledgers of two files become one. Links storage only. */
+#include "store.h"
+
+#include "storage/events.h"
+
+#define KEEP 10
+#define MANY 1000
+
+/* All events as lines, in the order of the file; the sum of the oldest has the number 0. */
+static char *
+lines_of (Sql *sql)
+{
+  GString *text = g_string_new (NULL);
+  sqlite3_stmt *statement = NULL;
+  g_assert_cmpint (
+      sqlite3_prepare_v2 (sql->db,
+                          "SELECT id, at, kind, ifnull(path, '-'), ifnull(work_s, 0),"
+                          " ifnull(detail, '-'), row_holds (sum, 'event', id, at, kind, node,"
+                          " path, work_s, detail) FROM event ORDER BY id",
+                          -1, &statement, NULL),
+      ==, SQLITE_OK);
+  while (sqlite3_step (statement) == SQLITE_ROW)
+    for (int i = 0; i < 7; i++)
+      g_string_append_printf (text, "%s%c", (const char *)sqlite3_column_text (statement, i),
+                              i < 6 ? ' ' : '\n');
+  sqlite3_finalize (statement);
+  return g_string_free (text, FALSE);
+}
+
+static void
+assert_lines (Sql *sql, const char *expected)
+{
+  g_autofree char *lines = lines_of (sql);
+  g_assert_cmpstr (lines, ==, expected);
+}
+
+static void
+add (Sql *sql, gint64 at, const char *kind, const char *path, guint keep)
+{
+  TablesEvent event = { .at = at, .kind = kind, .path = path, .work_s = 2.5, .detail = "d" };
+  g_assert_true (tables_put_event (sql, &event, keep, NULL));
+}
+
+static void
+unite (Fixture *to, Fixture *from)
+{
+  g_autoptr (GError) error = NULL;
+  g_assert_true (events_unite (to->sql, from->sql, &error));
+  g_assert_no_error (error);
+}
+
+/* By time; of one time, those of the first file first. What both have is there once. */
+static void
+test_are_in_the_order_of_time (Fixture *f, gconstpointer unused)
+{
+  Fixture other;
+  set_up (&other, unused);
+  add (f->sql, 2, "a", "/0", MANY);
+  add (f->sql, 5, "common", "/1", MANY);
+  add (f->sql, 7, "b", "/2", MANY);
+  add (other.sql, 5, "common", "/1", MANY);
+  add (other.sql, 2, "c", "/3", MANY);
+  add (other.sql, 1, "d", "/4", MANY);
+  add (other.sql, 9, "e", "/5", MANY);
+  unite (f, &other);
+  assert_lines (f->sql, "1 1 d /4 2.5 d 1\n2 2 a /0 2.5 d 1\n3 2 c /3 2.5 d 1\n"
+                        "4 5 common /1 2.5 d 1\n5 7 b /2 2.5 d 1\n6 9 e /5 2.5 d 1\n");
+  g_autofree char *before = lines_of (f->sql);
+  unite (f, &other);
+  assert_lines (f->sql, before);
+  tear_down (&other, unused);
+}
+
+/* An event that a file has more often than the other is there as often. */
+static void
+test_are_there_as_often (Fixture *f, gconstpointer unused)
+{
+  Fixture other;
+  set_up (&other, unused);
+  add (f->sql, 1, "twin", "/0", MANY);
+  for (guint i = 0; i < 3; i++)
+    add (other.sql, 1, "twin", "/0", MANY);
+  unite (f, &other);
+  assert_lines (f->sql, "1 1 twin /0 2.5 d 1\n2 1 twin /0 2.5 d 1\n3 1 twin /0 2.5 d 1\n");
+  unite (&other, f);
+  g_assert_cmpint (number_of (other.sql, "SELECT count(*) FROM event"), ==, 3);
+  tear_down (&other, unused);
+}
+
+/* What stands for the oldest comes along as it is; if both have one, the first one's stays. */
+static void
+test_the_sum_of_the_oldest (Fixture *f, gconstpointer unused)
+{
+  Fixture other, third;
+  set_up (&other, unused);
+  set_up (&third, unused);
+  for (gint64 i = 0; i < KEEP + 5; i++)
+    add (other.sql, i, "old", "/7", KEEP);
+  for (gint64 i = 0; i < KEEP + 2; i++)
+    add (third.sql, i, "older", "/8", KEEP);
+  g_assert_cmpint (number_of (other.sql, "SELECT count(*) FROM event WHERE id = 0"), ==, 1);
+  unite (f, &other);
+  g_autofree char *theirs = lines_of (other.sql), *ours = lines_of (f->sql);
+  g_auto (GStrv) first = g_strsplit (theirs, "\n", 2), mine = g_strsplit (ours, "\n", 2);
+  g_assert_true (g_str_has_prefix (first[0], "0 "));
+  g_assert_cmpstr (mine[0], ==, first[0]);
+  g_assert_cmpint (number_of (f->sql, "SELECT count(*) FROM event WHERE id > 0"), ==,
+                   number_of (other.sql, "SELECT count(*) FROM event WHERE id > 0"));
+  unite (f, &third);
+  g_autofree char *both = lines_of (f->sql);
+  g_assert_true (g_str_has_prefix (both, first[0]));
+  tear_down (&third, unused);
+  tear_down (&other, unused);
+}
+
+int
+main (int argc, char **argv)
+{
+  static const NamedTest tests[] = {
+    { "/events/are-in-the-order-of-time", test_are_in_the_order_of_time },
+    { "/events/are-there-as-often", test_are_there_as_often },
+    { "/events/the-sum-of-the-oldest", test_the_sum_of_the_oldest },
+  };
+  return run_tests (argc, argv, tests, G_N_ELEMENTS (tests));
+}
