@@ -358,6 +358,57 @@ test_trust_writes_base_and_delta_anew (void)
   g_assert_cmpint (assert_paths (place->target, "/0 /1 ", 0), ==, SQL_ORIGIN_OWN);
 }
 
+/* As for programs that say where their token is. */
+static char *
+token_of (char *const *argv)
+{
+  g_assert_nonnull (argv);
+  return g_strdup ("me");
+}
+
+/* A base that has lost its arguments is known by those of its delta; both are whose they are. */
+static void
+test_a_delta_knows_what_its_base_has_lost (void)
+{
+  static const char *const lost[]
+      = { "DELETE FROM run WHERE key = 'argv'; DELETE FROM constant WHERE name = 'run/argv'",
+          "DELETE FROM run WHERE key = 'id'; DELETE FROM constant WHERE name = 'run/id'" };
+  for (gsize i = 0; i < G_N_ELEMENTS (lost); i++)
+    {
+      g_autoptr (Place) place = place_new ();
+      g_autoptr (GError) error = NULL;
+      g_auto (Pair) pair = { 0 };
+      proof_set_rules (&(ProofRules){ .token_of = token_of });
+      make_pair (place, "run-1");
+      forge (place->target, lost[i]);
+      g_assert_true (pair_open (&pair, place->target, NULL, 0, &error));
+      g_assert_no_error (error);
+      g_assert_cmpint (pair.base->origin, ==, SQL_ORIGIN_OWN);
+      g_assert_true (pair.delta == NULL || pair.delta->origin == SQL_ORIGIN_OWN);
+      g_assert_cmpint (pair.delta != NULL, ==,
+                       i == 0); /* which run it is of says what is its delta */
+    }
+}
+
+/* Of whom a file is, what is said of it, and whether it is used. */
+static void
+test_what_is_used_and_said (void)
+{
+  for (guint trusts = 0; trusts < 2; trusts++)
+    for (SqlOrigin origin = SQL_ORIGIN_OWN; origin <= SQL_ORIGIN_FOREIGN; origin++)
+      {
+        g_autoptr (GError) error = NULL;
+        proof_set_rules (&(ProofRules){ .token = "me", .trusts = trusts });
+        g_autofree char *warning = proof_warning (origin, "k.db");
+        g_assert_cmpint (proof_allows (origin, "k.db", &error), ==,
+                         origin != SQL_ORIGIN_FOREIGN || trusts);
+        g_assert_cmpint (error != NULL, ==, origin == SQL_ORIGIN_FOREIGN && !trusts);
+        g_assert_cmpint (warning != NULL, ==,
+                         origin == SQL_ORIGIN_OLD || (origin == SQL_ORIGIN_FOREIGN && trusts));
+        g_assert_true (warning == NULL || strstr (warning, "k.db") != NULL);
+      }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -381,5 +432,7 @@ main (int argc, char **argv)
   ADD ("an-old-mark-is-asked-for-where-no-row-is-proved",
        test_an_old_mark_is_asked_for_where_no_row_is_proved);
   ADD ("trust-writes-base-and-delta-anew", test_trust_writes_base_and_delta_anew);
+  ADD ("a-delta-knows-what-its-base-has-lost", test_a_delta_knows_what_its_base_has_lost);
+  ADD ("what-is-used-and-said", test_what_is_used_and_said);
   return g_test_run ();
 }
