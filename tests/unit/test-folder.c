@@ -364,6 +364,30 @@ test_a_mark_of_another_process (void)
   g_assert_true (folder_remove (path, &error));
 }
 
+/* A run lives as long as its launcher or a node of it does, whoever else has its number. */
+static void
+test_a_run_lives_by_its_processes (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GBytes) address = g_bytes_new_static ("127.0.0.1:9\n", 12);
+  const gint64 nobody = 2147483646;
+  g_autofree char *own = folder_node_file (getpid (), "address"),
+                  *dead = folder_node_file (nobody, "address");
+
+  for (guint lives = 0; lives < 4; lives++)
+    {
+      g_auto (FolderRun) run = a_run ("r3");
+      run.launcher_pid = lives & 1 ? getpid () : nobody;
+      g_autofree char *path = folder_create (&run, &error);
+      g_assert_no_error (error);
+      g_assert_true (folder_write (path, dead, address, &error));
+      if (lives & 2)
+        g_assert_true (folder_write (path, own, address, &error));
+      g_assert_cmpint (folder_is_live (path), ==, lives != 0);
+      g_assert_true (folder_remove (path, &error));
+    }
+}
+
 static void
 make_old (const char *path, const char *file)
 {
@@ -534,6 +558,7 @@ main (int argc, char **argv)
   state = g_dir_make_tmp ("satin-folder-test-with-a-long-name-XXXXXX", NULL);
   g_setenv ("XDG_STATE_HOME", state, TRUE);
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/folder/a-run-lives-by-its-processes", test_a_run_lives_by_its_processes);
   g_test_add_func ("/folder/a-run-without-a-program", test_a_run_without_a_program);
   g_test_add_func ("/folder/what-was-written-comes-back", test_round_trip);
   g_test_add_func ("/folder/drafts-of-records", test_drafts);

@@ -106,6 +106,70 @@ test_an_old_delta_of_the_same_run_adds_what_it_has (void)
   assert_paths (one->target, "/0 /1 ");
 }
 
+/* The first page of a file is lost, so what proves itself has to be searched for. */
+static void
+spoil (const char *path)
+{
+  FILE *file = fopen (path, "r+b");
+  g_assert_nonnull (file);
+  for (guint i = 0; i < 512; i++)
+    g_assert_cmpint (fputc (0xff, file), !=, EOF);
+  g_assert_cmpint (fclose (file), ==, 0);
+}
+
+/* Base, delta or both are damaged: the rows that are left are united all the same, and the file
+ * that comes of that says that it is one of what was left. */
+static void
+test_what_is_left_of_both_is_united (void)
+{
+  for (guint damage = 0; damage < 4; damage++)
+    {
+      g_autoptr (Place) place = place_new ();
+      g_autoptr (GError) error = NULL;
+      g_auto (Pair) pair = { 0 };
+      g_autofree char *delta = pair_delta_path (place->target);
+      make_pair (place, "run-1", "/0", "/1");
+      if (damage & 1)
+        spoil (place->target);
+      if (damage & 2)
+        spoil (delta);
+      g_assert_true (pair_open (&pair, place->target, NULL, 0, &error));
+      g_assert_no_error (error);
+      g_assert_cmpint (pair.base->is_salvage, ==, (damage & 1) != 0);
+      g_assert_nonnull (pair.delta);
+      g_assert_cmpint (pair.delta->is_salvage, ==, (damage & 2) != 0);
+      g_autoptr (Sql) file = pair_unite (&pair, TRUE, &error);
+      g_assert_no_error (error);
+      g_assert_cmpint (file->is_salvage, ==, damage != 0);
+      assert_paths (place->target, "/0 /1 ");
+    }
+}
+
+/* A damaged delta may have lost the row that says that it is one, a whole file that has no such row
+ * is none. */
+static void
+test_a_damaged_delta_need_not_say_what_it_is (void)
+{
+  for (guint damaged = 0; damaged < 2; damaged++)
+    {
+      g_autoptr (Place) place = place_new ();
+      g_autofree char *delta = pair_delta_path (place->target);
+      sqlite3 *db = NULL;
+      make_pair (place, "run-1", "/0", "/1");
+      g_assert_cmpint (sqlite3_open (delta, &db), ==, SQLITE_OK);
+      g_assert_cmpint (
+          sqlite3_exec (db,
+                        "PRAGMA secure_delete = on; DELETE FROM run WHERE key = 'delta';"
+                        "DELETE FROM constant WHERE name = 'run/delta'; VACUUM",
+                        NULL, NULL, NULL),
+          ==, SQLITE_OK);
+      sqlite3_close (db);
+      if (damaged)
+        spoil (delta);
+      assert_paths (place->target, damaged ? "/0 /1 " : "/0 ");
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -114,5 +178,8 @@ main (int argc, char **argv)
                    test_a_delta_of_another_run_is_not_read);
   g_test_add_func ("/pair/an-old-delta-of-the-same-run-adds-what-it-has",
                    test_an_old_delta_of_the_same_run_adds_what_it_has);
+  g_test_add_func ("/pair/what-is-left-of-both-is-united", test_what_is_left_of_both_is_united);
+  g_test_add_func ("/pair/a-damaged-delta-need-not-say-what-it-is",
+                   test_a_damaged_delta_need_not_say_what_it_is);
   return g_test_run ();
 }
