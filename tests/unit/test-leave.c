@@ -69,6 +69,45 @@ test_is_lent_nothing (void)
   g_assert_cmpuint (stats_of (world, 1).lent, ==, 0);
 }
 
+/* n1 has an orphan and a finished one; n2, which leaves, asks late for both. */
+static void
+test_adopts_nothing (void)
+{
+  g_autoptr (World) world = world_new (3, FALSE);
+  static const char *const paths[] = { "/0", "/1" };
+  g_autoptr (GBytes) value = g_bytes_new_static ("v", 1);
+  start (world);
+  for (guint i = 0; i < 2; i++)
+    {
+      g_autoptr (GPtrArray) loans = g_ptr_array_new_with_free_func ((GDestroyNotify)loan_free);
+      Digest digest = digest_of_string (paths[i]);
+      g_ptr_array_add (loans, loan_new (i + 1, paths[i], 1, &digest, 0.5, NULL));
+      hear_only (world, 1, 0, &(Message){ .kind = MESSAGE_JOBS, .loans = loans });
+      hear_only (world, 1, 0, &(Message){ .kind = MESSAGE_DISOWN, .number = i + 1 });
+    }
+  g_array_unref (step_alone (world, 1,
+                             &(NodeEvent){ .kind = NODE_EVENT_DONE,
+                                           .held = held_at (world->peer[1].node, "/1")->held,
+                                           .bytes = value }));
+  for (guint leaves = 0; leaves < 2; leaves++)
+    for (guint i = 0; i < 2; i++)
+      {
+        const Message adopt = { .kind = MESSAGE_ADOPT,
+                                .number = 10 + i,
+                                .path = paths[i],
+                                .digest = digest_of_string (paths[i]) };
+        if (leaves == 0 && i == 0)
+          say_leaving (world);
+        g_autoptr (GArray) effects = hear (world, 1, leaves == 0 ? 2 : 0, &adopt);
+        g_assert_cmpuint (count_sent (world, effects, 1, 2, MESSAGE_MISS), ==, leaves == 0);
+        g_assert_cmpuint (count_sent (world, effects, 1, 2, MESSAGE_RESULT), ==, 0);
+        g_assert_cmpuint (count_sent (world, effects, 1, 0, MESSAGE_RESULT), ==,
+                          leaves > 0 && i > 0);
+        g_assert_cmpint (held_at (world->peer[1].node, paths[i])->lender, ==,
+                         leaves == 0 ? LENDER_NONE : LENDER_NODE);
+      }
+}
+
 /* What n2 asked for before it said that it leaves comes late: the engine keeps its jobs. */
 static void
 test_is_refused (void)
@@ -362,6 +401,7 @@ main (int argc, char **argv)
   g_test_add_func ("/leave/a-leaver-is-not-asked-for-work", test_is_not_asked);
   g_test_add_func ("/leave/a-leaver-is-lent-nothing", test_is_lent_nothing);
   g_test_add_func ("/leave/a-leaver-is-refused", test_is_refused);
+  g_test_add_func ("/leave/a-leaver-adopts-nothing", test_adopts_nothing);
   g_test_add_func ("/leave/a-leaver-is-handed-nothing", test_is_handed_nothing);
   g_test_add_func ("/leave/a-leaver-has-another-heir", test_has_another_heir);
   g_test_add_func ("/leave/a-leaver-waits-for-its-heir", test_waits_for_its_heir);

@@ -208,6 +208,33 @@ test_hands_on_what_it_was_handed (void)
     }
 }
 
+/* Many rows that are handed over are offered to each member, each once, in messages of a size. */
+static void
+test_offers_each_row_once (void)
+{
+  const guint n_rows = 2 * ORPHANS_BATCH + 3;
+  g_autoptr (World) world = world_new (3, FALSE);
+  g_autoptr (GHashTable) seen = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  g_autoptr (GPtrArray) rows = rows_of (1, n_rows);
+  start (world);
+
+  g_autoptr (GArray) effects
+      = hear (world, 1, 2, &(Message){ .kind = MESSAGE_HAND, .number = 1, .rows = rows });
+  for (guint i = 0; i < effects->len; i++)
+    {
+      const NodeEffect *effect = &g_array_index (effects, NodeEffect, i);
+      g_auto (Message) message = { 0 };
+      if (effect->link != link_of (world, 1, 0)->link || !read_sent (effect, &message)
+          || message.kind != MESSAGE_HOLD)
+        continue;
+      g_assert_cmpuint (message.holds->len, <=, ORPHANS_BATCH);
+      for (guint k = 0; k < message.holds->len; k++)
+        g_assert_true (
+            g_hash_table_add (seen, g_strdup (g_array_index (message.holds, MessageHold, k).path)));
+    }
+  g_assert_cmpuint (g_hash_table_size (seen), ==, n_rows);
+}
+
 /* A suspend comes while it leaves: what its heir has not confirmed, and what waits, it saves
  * itself, each row once. */
 static void
@@ -411,6 +438,7 @@ main (int argc, char **argv)
   g_test_add_func ("/leaver/somebody-stays", test_somebody_stays);
   g_test_add_func ("/leaver/the-last-one-stays", test_the_last_one_stays);
   g_test_add_func ("/leaver/hands-on-what-it-was-handed", test_hands_on_what_it_was_handed);
+  g_test_add_func ("/leaver/offers-each-row-once", test_offers_each_row_once);
   g_test_add_func ("/leaver/a-suspend-takes-all-back", test_a_suspend_takes_all_back);
   g_test_add_func ("/leaver/what-it-took-is-kept", test_what_it_took_is_kept);
   g_test_add_func ("/leaver/says-what-it-cost", test_says_what_it_cost);
