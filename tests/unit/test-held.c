@@ -487,6 +487,41 @@ test_what_was_given_up_is_regained (void)
   g_assert_cmpuint (((NodeTaken *)taken->pdata[0])->work_us, ==, 50);
 }
 
+/* What others say that they hold goes to the engine as they say it, once. */
+static void
+test_offers_go_to_the_engine (void)
+{
+  g_autoptr (World) world = world_new (3, FALSE);
+  NodeId holder = node_self (world->peer[2].node);
+  MessageHold hold = { .path = "/4", .digest = digest_of_string ("/4"), .finished = 1 };
+  g_autoptr (GArray) holds = g_array_new (FALSE, FALSE, sizeof (MessageHold));
+
+  start (world);
+  g_array_append_val (holds, hold);
+  for (guint turn = 0; turn < 3; turn++)
+    {
+      guint n = 0;
+      if (turn == 2) /* the same path with another digest is news */
+        g_array_index (holds, MessageHold, 0).digest = digest_of_string ("/5");
+      g_autoptr (GArray) effects
+          = hear (world, 1, 2, &(Message){ .kind = MESSAGE_HOLD, .holds = holds });
+      for (guint i = 0; i < effects->len; i++)
+        {
+          const NodeEffect *effect = &g_array_index (effects, NodeEffect, i);
+          if (effect->kind != NODE_EFFECT_KNOWN)
+            continue;
+          n++;
+          g_assert_cmpstr (effect->path, ==, "/4");
+          g_assert_true (
+              digest_equal (&effect->digest, &g_array_index (holds, MessageHold, 0).digest));
+          g_assert_true (node_id_equal (&effect->node, &holder));
+          g_assert_true (effect->finished);
+          g_assert_cmpuint (effect->count, ==, 1);
+        }
+      g_assert_cmpuint (n, ==, turn != 1);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -506,5 +541,6 @@ main (int argc, char **argv)
   g_test_add_func ("/held/what-it-has-does-not-run", test_what_it_has_does_not_run);
   g_test_add_func ("/held/what-goes-in-a-round-is-saved", test_what_goes_in_a_round_is_saved);
   g_test_add_func ("/held/what-was-given-up-is-regained", test_what_was_given_up_is_regained);
+  g_test_add_func ("/held/offers-go-to-the-engine", test_offers_go_to_the_engine);
   return g_test_run ();
 }

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How a run ends when its last publication is over (satin/protocol/control/stop.c). One node of the
+ * world is stepped alone here. */
+#include "node-alone.h"
+
+/* The last publication succeeded or not, of a run that has its answer or is suspended: only a
+ * suspend needs the file. A reply to another question ends nothing. */
+static void
+test_closed (void)
+{
+  for (guint finished = 0; finished < 2; finished++)
+    for (guint failed = 0; failed < 2; failed++)
+      for (guint text = 0; text < 2; text++)
+        {
+          g_autoptr (World) world = world_new (1, TRUE);
+          Node *node = alone (world, 0);
+          const Message closed = { .count = 5, .flag = failed, .text = text ? "disk full" : NULL };
+          Message stale = closed;
+
+          node->stop.request = 5;
+          stop_on_closed (node, &closed);
+          g_assert_false (node->ended); /* it was not asked for */
+          node->stop.final = TRUE;
+          node->stop.finished = finished;
+          node->stop.code = finished ? 3 : NODE_END_SUSPENDED;
+          stale.count = 4;
+          stop_on_closed (node, &stale);
+          g_assert_false (node->ended);
+          stop_on_closed (node, &closed);
+          g_assert_true (node->ended);
+          g_assert_cmpint (node->stop.finished, ==, finished);
+          g_assert_cmpuint (node->stop.code, ==,
+                            finished ? 3
+                            : failed ? NODE_END_NO_STORE
+                                     : NODE_END_SUSPENDED);
+          if (!finished && failed)
+            g_assert_cmpstr (node->stop.sentence, ==,
+                             text ? "disk full" : "the last publication of the checkpoint failed");
+          else
+            g_assert_null (node->stop.sentence);
+        }
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/stop/closed", test_closed);
+  return g_test_run ();
+}
