@@ -88,6 +88,37 @@ test_are_there_as_often (Fixture *f, gconstpointer unused)
   tear_down (&other, unused);
 }
 
+/* Two events that differ in one thing are two. */
+static void
+test_near_misses_are_others (Fixture *f, gconstpointer unused)
+{
+  static const TablesEvent all[] = {
+    { .at = 1, .kind = "a", .node = "1.1.00000001", .path = "/0", .work_s = 2, .detail = "d" },
+    { .at = 1, .kind = "b", .node = "1.1.00000001", .path = "/0", .work_s = 2, .detail = "d" },
+    { .at = 1, .kind = "a", .node = "1.2.00000001", .path = "/0", .work_s = 2, .detail = "d" },
+    { .at = 1, .kind = "a", .node = "1.1.00000001", .path = "/1", .work_s = 2, .detail = "d" },
+    { .at = 1, .kind = "a", .node = "1.1.00000001", .path = "/0", .work_s = 3, .detail = "d" },
+    { .at = 1, .kind = "a", .node = "1.1.00000001", .path = "/0", .work_s = 2, .detail = "e" },
+    { .at = 1, .kind = "a", .path = "/0", .work_s = 2, .detail = "d" },
+    { .at = 1, .kind = "a", .node = "1.1.00000001", .work_s = 2, .detail = "d" },
+    { .at = 1, .kind = "a", .node = "1.1.00000001", .path = "/0", .work_s = 2 },
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (all); i++)
+    for (gsize k = 0; k < G_N_ELEMENTS (all); k++)
+      {
+        Fixture to, from;
+        set_up (&to, unused);
+        set_up (&from, unused);
+        g_assert_true (tables_put_event (to.sql, &all[i], MANY, NULL));
+        g_assert_true (tables_put_event (from.sql, &all[k], MANY, NULL));
+        unite (&to, &from);
+        g_assert_cmpint (number_of (to.sql, "SELECT count(*) FROM event"), ==, i == k ? 1 : 2);
+        tear_down (&from, unused);
+        tear_down (&to, unused);
+      }
+  (void)f;
+}
+
 /* What stands for the oldest comes along as it is; if both have one, the first one's stays. */
 static void
 test_the_sum_of_the_oldest (Fixture *f, gconstpointer unused)
@@ -120,6 +151,7 @@ main (int argc, char **argv)
   static const NamedTest tests[] = {
     { "/events/are-in-the-order-of-time", test_are_in_the_order_of_time },
     { "/events/are-there-as-often", test_are_there_as_often },
+    { "/events/near-misses-are-others", test_near_misses_are_others },
     { "/events/the-sum-of-the-oldest", test_the_sum_of_the_oldest },
   };
   return run_tests (argc, argv, tests, G_N_ELEMENTS (tests));

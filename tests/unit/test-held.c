@@ -102,6 +102,25 @@ test_goes_back_where_nothing_begins (void)
   assert_fate (world, lend (world, 0, 4, "/4", NULL), 0, 0, 1);
 }
 
+/* A job that is to run alone: no other that was asked for is taken until it has ended. */
+static void
+test_runs_alone (void)
+{
+  g_autoptr (World) world = world_of_three ();
+  g_autoptr (GPtrArray) loans = g_ptr_array_new_with_free_func ((GDestroyNotify)loan_free);
+  const Held *held = &node_of (world, 1)->held;
+  Digest digest = digest_of_string ("/4");
+
+  node_of (world, 1)->steal.hungry = node_of (world, 1)->config.workers;
+  g_ptr_array_add (loans, loan_new (4, "/4", 1, &digest, 0.25, NULL));
+  assert_fate (world,
+               hear (world, 1, 0, &(Message){ .kind = MESSAGE_JOBS, .flag = TRUE, .loans = loans }),
+               0, 1, 0);
+  g_assert_cmpuint (held->alone, ==, 1);
+  g_array_unref (end (world, held_for (world, 0, 4)));
+  g_assert_cmpuint (held->alone, ==, 0);
+}
+
 /* The one result that is sent. */
 static void
 find_result (const GArray *effects, Message *result)
@@ -154,7 +173,9 @@ test_all_goes_along (void)
   g_assert_cmpuint (node_of (world, 1)->held.unfinished, ==, 0);
   g_autoptr (GArray) again = end (world, held);
   g_autoptr (GArray) unknown = end (world, &(HeldJob){ .held = 99 });
-  g_assert_cmpuint (again->len + unknown->len, ==, 0);
+  g_autoptr (GArray) unrun
+      = step_alone (world, 1, &(NodeEvent){ .kind = NODE_EVENT_UNRUN, .held = held->held });
+  g_assert_cmpuint (again->len + unknown->len + unrun->len, ==, 0);
   g_assert_cmpuint (node_of (world, 1)->held.unfinished, ==, 0);
 }
 
@@ -528,6 +549,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/held/each-loan-runs-once", test_each_loan_runs_once);
   g_test_add_func ("/held/goes-back-where-nothing-begins", test_goes_back_where_nothing_begins);
+  g_test_add_func ("/held/runs-alone", test_runs_alone);
   g_test_add_func ("/held/all-goes-along", test_all_goes_along);
   g_test_add_func ("/held/only-theirs-is-orphaned", test_only_theirs_is_orphaned);
   g_test_add_func ("/held/all-is-orphaned", test_all_is_orphaned);

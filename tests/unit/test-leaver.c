@@ -426,6 +426,8 @@ test_the_last_one_suspends (void)
   g_assert_true (node->leave.alone);
   g_assert_true (stop_has_begun (node));
   g_assert_false (node->left);
+  leave_on_missing (alone (world, 1));
+  g_assert_true (node->leave.missed);
 }
 
 int

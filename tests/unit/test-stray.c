@@ -82,6 +82,8 @@ static void
 test_each_counts_once (void)
 {
   COUNTED (2, NULL, { "/5", TRUE }, { "/7", TRUE });
+  COUNTED (1, "/7", { "/5", FALSE }, { "/7", TRUE });
+  COUNTED (1, "/5", { "/5", TRUE }, { "/7", FALSE });
   COUNTED (5, NULL, { "/5", TRUE }, { "/5/1", TRUE }, { "/7/1/2", TRUE }, { "/0/4", TRUE },
            { "/1", TRUE }, { "/7", FALSE });
 }
