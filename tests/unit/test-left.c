@@ -3,72 +3,10 @@
  * tests/unit/left-runs.txt has as they grew (`make record-left` records them anew). */
 #include "config.h"
 
-#include "coordinator/left.h"
+#include "left-rows.h"
 
 #include <math.h>
 #include <string.h>
-
-/* The saved rows of a run, by path. */
-typedef struct
-{
-  double weight, work_s;
-} Row;
-
-static GTree *
-rows_new (void)
-{
-  return g_tree_new_full ((GCompareDataFunc)(void (*) (void))strcmp, NULL, g_free, g_free);
-}
-
-typedef struct
-{
-  const char *path;
-  GPtrArray *found;
-} Below;
-
-static gboolean
-find_below (gpointer key, gpointer value, gpointer data)
-{
-  Below *below = data;
-  gsize size = strlen (below->path);
-
-  (void)value;
-  if (strncmp (key, below->path, size) == 0 && (((char *)key)[size] == '/'))
-    g_ptr_array_add (below->found, key);
-  return FALSE;
-}
-
-/* A row stands for those below it. */
-static void
-put (GTree *rows, const char *path, double weight, double work_s)
-{
-  g_autoptr (GPtrArray) found = g_ptr_array_new ();
-  Below below = { path, found };
-  Row *row = g_new (Row, 1);
-
-  *row = (Row){ weight, work_s };
-  g_tree_foreach (rows, find_below, &below);
-  for (guint i = 0; i < found->len; i++)
-    g_tree_remove (rows, found->pdata[i]);
-  g_tree_replace (rows, g_strdup (path), row);
-}
-
-static gboolean
-look_at (gpointer key, gpointer value, gpointer data)
-{
-  const Row *row = value;
-
-  left_row (data, key, row->weight, row->work_s);
-  return FALSE;
-}
-
-static void
-look (Left *left, GTree *rows)
-{
-  left_begin (left);
-  g_tree_foreach (rows, look_at, left);
-  left_end (left);
-}
 
 static gboolean
 add_weight (gpointer key, gpointer value, gpointer data)
@@ -572,119 +510,6 @@ test_runs (void)
     score_clear (&scores.at[i]);
 }
 
-/* ---- the figures themselves ---- */
-
-/* A tree by chance: 1 to 4 children at each level, costs within a factor of 16, some rows twice,
- * some looks without a new row, and a second root. */
-#define RANDOM_DEPTH 6
-#define RANDOM_SEED 20261127
-#define LOOKS_EACH 2 /* finished leaves for each look */
-#define SHOWN_EACH 30
-
-typedef struct
-{
-  GTree *rows;
-  Left *left;
-  GRand *rand;
-  guint leaves, looks, n_shown;
-  const double (*expected)[3];
-  guint n_expected;
-} Drawn;
-
-static gboolean
-is_near (double one, double other)
-{
-  return fabs (one - other) <= 1e-6 * MAX (fabs (one), fabs (other));
-}
-
-/* Shows what is said now, and compares it with what was said when the figures were recorded. */
-static void
-compare_drawn (Drawn *drawn)
-{
-  LeftRange work = { 0 };
-
-  if (!left_work (drawn->left, &work))
-    work = (LeftRange){ 0 };
-  g_test_message ("{ %.9g, %.9g, %.9g },", work.best_s, work.low_s, work.high_s);
-  if (drawn->n_shown < drawn->n_expected)
-    {
-      const double *expected = drawn->expected[drawn->n_shown];
-      if (!is_near (work.best_s, expected[0]) || !is_near (work.low_s, expected[1])
-          || !is_near (work.high_s, expected[2]))
-        g_test_fail ();
-    }
-  drawn->n_shown++;
-}
-
-static void
-look_drawn (Drawn *drawn)
-{
-  look (drawn->left, drawn->rows);
-  if (drawn->looks % 5 == 0)
-    look (drawn->left, drawn->rows);
-  if (drawn->looks++ % SHOWN_EACH == 0)
-    compare_drawn (drawn);
-}
-
-/* Its work. */
-static double
-run_drawn (Drawn *drawn, const char *path, guint depth, double weight, double share_s)
-{
-  guint n = depth < RANDOM_DEPTH ? (guint)g_rand_int_range (drawn->rand, 1, 5) : 0;
-  double work_s = share_s * g_rand_double_range (drawn->rand, 0.25, 4);
-
-  for (guint i = n; i-- > 0;)
-    {
-      g_autofree char *child = g_strdup_printf ("%s/%u", path, i);
-      work_s += run_drawn (drawn, child, depth + 1, weight / n, share_s);
-    }
-  put (drawn->rows, path, weight, work_s);
-  if (n == 0 && ++drawn->leaves % LOOKS_EACH == 0)
-    look_drawn (drawn);
-  return work_s;
-}
-
-/* All that is said of two roots by chance, to the sixth digit. left.c chooses its figures by what
- * they are worth for recorded runs, so a small slip in it makes them only a little worse. Whoever
- * changes the estimate on purpose puts the lines that this test prints here. */
-static void
-test_drawn (void)
-{
-  static const double expected[][3] = {
-    { 0, 0, 0 },
-    { 95.0814817, 57.8155241, 223.1284 },
-    { 233.651334, 229.400539, 719.557218 },
-    { 70.5603896, 39.6729467, 134.41385 },
-    { 43.4219388, 37.5034632, 134.289953 },
-    { 0, 0, 0 },
-    { 274.542066, 164.92157, 771.903715 },
-    { 304.49812, 202.067654, 558.289796 },
-    { 264.690997, 155.953416, 449.028173 },
-    { 116.933166, 73.8891181, 224.744949 },
-    { 19.7845746, 5.14878777, 39.3668939 },
-    { 0, 0, 0 },
-  };
-  g_autoptr (GTree) rows = rows_new ();
-  g_autoptr (Left) left = left_new ();
-  g_autoptr (GRand) rand = g_rand_new_with_seed (RANDOM_SEED);
-  Drawn drawn = { .rows = rows,
-                  .left = left,
-                  .rand = rand,
-                  .expected = expected,
-                  .n_expected = G_N_ELEMENTS (expected) };
-
-  g_test_message ("seed %u", RANDOM_SEED);
-  for (guint root = 0; root < 2; root++)
-    {
-      g_autofree char *path = root == 0 ? g_strdup ("") : g_strdup_printf ("%u:", root);
-      (void)run_drawn (&drawn, path, 0, 1, 0.25);
-      look (left, rows);
-      compare_drawn (&drawn);
-      g_tree_remove (rows, path);
-    }
-  g_assert_cmpuint (drawn.n_shown, ==, G_N_ELEMENTS (expected));
-}
-
 int
 main (int argc, char **argv)
 {
@@ -700,6 +525,5 @@ main (int argc, char **argv)
   g_test_add_func ("/left/pace-begins-with-work", test_pace_begins_with_work);
   g_test_add_func ("/left/time", test_time);
   g_test_add_func ("/left/runs", test_runs);
-  g_test_add_func ("/left/drawn", test_drawn);
   return g_test_run ();
 }
