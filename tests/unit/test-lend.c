@@ -358,12 +358,38 @@ test_they_are_told_one_by_one (void)
   g_assert_cmpuint (lend->owed->len, ==, 0);
 }
 
+/* n0 has refused, so n1 is asked, which stands still. Its answer comes later, and counts. */
+static void
+test_a_thief_does_not_wait_for_one_that_stands_still (void)
+{
+  g_autoptr (World) world = world_new (3, FALSE);
+  const StealLane *lane = &world->peer[2].node->steal.lanes[STEAL_NEAR];
+
+  start (world);
+  (void)offer (world, 1, "/1");
+  world->peer[1].late = TRUE;
+  tell (world, 2, &(NodeEvent){ .kind = NODE_EVENT_IDLE, .count = 1 });
+  for (guint i = 0; i < 50 && !lane->in_flight; i++)
+    pass (world, 100000);
+  NodeId stopped = node_self (world->peer[1].node);
+  g_assert_true (lane->in_flight && node_id_equal (&lane->victim, &stopped));
+  pass (world, STEAL_ANSWER_US - 200000);
+  g_assert_true (lane->in_flight);
+  (void)offer (world, 0, "/0");
+  pass (world, 5 * G_USEC_PER_SEC);
+  g_assert_true (said (world, 2, "RUN /0"));
+  world->peer[1].late = FALSE;
+  pass (world, 100000);
+  g_assert_true (said (world, 2, "RUN /1"));
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
 #define TEST(name, function) g_test_add_func ("/lend/" name, function)
   TEST ("the-first-job-goes-ahead", test_the_first_job_goes_ahead);
+  TEST ("one-that-stands-still", test_a_thief_does_not_wait_for_one_that_stands_still);
   TEST ("one-job-that-was-asked-for-comes-alone", test_one_job_that_was_asked_for_comes_alone);
   TEST ("a-reply-may-end-after-its-first-job", test_a_reply_may_end_after_its_first_job);
   TEST ("a-request-stands-until-its-last-job", test_a_request_stands_until_its_last_job);

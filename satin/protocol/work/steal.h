@@ -16,7 +16,8 @@
 
 #define STEAL_PAUSE_MIN_US 1000 /* of a thief that all have refused; doubles */
 #define STEAL_PAUSE_MAX_US (3 * G_USEC_PER_SEC)
-#define STEAL_ANSWER_US (10 * G_USEC_PER_SEC)
+/* A victim that stands still is waited for no longer. What it sends later is run all the same. */
+#define STEAL_ANSWER_US (3 * G_USEC_PER_SEC)
 #define STEAL_COUNT_MAX 64  /* jobs in one reply */
 #define STEAL_SOON_US 2000  /* a reply that was done so soon was too small */
 #define STEAL_BRIEF_US 50   /* what is done so soon is over before a request is on its way */
