@@ -13,7 +13,7 @@
 typedef enum
 {
   ADDED,   /* each node counts its own */
-  LARGEST, /* each node says the same thing, more or less late */
+  LARGEST, /* the largest that a node tells of */
   WORST,   /* the largest of those that were there at the end */
   LAST,    /* each node counts its own, and only those count that were there at the end */
   SEEN     /* the launcher knows, or it is a balance */
@@ -38,6 +38,14 @@ static const Figure figures[] = {
   { "waits", ADDED },
   { "waited_s", ADDED },
   { "copied_bytes", ADDED },
+  { "kept_bytes", LARGEST },
+  { "sent_jobs_bytes", ADDED },
+  { "sent_results_bytes", ADDED },
+  { "sent_keepers_bytes", ADDED },
+  { "sent_saves_bytes", ADDED },
+  { "sent_offers_bytes", ADDED },
+  { "sent_shared_bytes", ADDED },
+  { "sent_other_bytes", ADDED },
   { "verified", ADDED },
   { "shared_fetches", ADDED },
   { "shared_bytes", ADDED },

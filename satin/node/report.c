@@ -321,6 +321,21 @@ append_taken (Driver *driver, GString *json)
   g_string_append_c (json, ']');
 }
 
+static const char *const sent_names[NODE_SENT_USES] = {
+  [NODE_SENT_JOBS] = "sent_jobs_bytes",       [NODE_SENT_RESULTS] = "sent_results_bytes",
+  [NODE_SENT_KEEPERS] = "sent_keepers_bytes", [NODE_SENT_SAVES] = "sent_saves_bytes",
+  [NODE_SENT_OFFERS] = "sent_offers_bytes",   [NODE_SENT_SHARED] = "sent_shared_bytes",
+  [NODE_SENT_OTHER] = "sent_other_bytes",
+};
+
+/* `stats` (nullable): nothing was sent. */
+static void
+append_sent (GString *json, const NodeStats *stats)
+{
+  for (guint i = 0; i < NODE_SENT_USES; i++)
+    append_count (json, sent_names[i], stats == NULL ? 0 : stats->sent_bytes[i]);
+}
+
 static char *
 stats_text (Driver *driver, gboolean last)
 {
@@ -345,6 +360,8 @@ stats_text (Driver *driver, gboolean last)
   append_count (json, "waits", node.waits);
   append_us (json, "waited_s", node.waited_us);
   append_count (json, "copied_bytes", node.copied_bytes);
+  append_count (json, "kept_bytes", node.kept_bytes);
+  append_sent (json, &node);
   append_count (json, "verified", node.verified);
   append_count (json, "shared_fetches", node.shared_fetched);
   append_count (json, "shared_bytes", node.shared_bytes);
@@ -393,13 +410,14 @@ report_idle_stats (gint64 began_us, guint workers)
           "crashes",        "work_s",       "driver_s",   "scribe_s",     "scan_s",
           "lost_s",         "salvaged_s",   "restored_s", "at_risk_s",    "at_risk_all_s",
           "answer_s",       "redone_s",     "waits",      "waited_s",     "copied_bytes",
-          "verified" };
+          "kept_bytes",     "verified" };
   g_autoptr (GString) json = g_string_new ("{\"wall_s\":");
   append_number (json, (double)(g_get_monotonic_time () - began_us) / G_USEC_PER_SEC);
   append_count (json, "nodes", 1);
   append_count (json, "workers", workers);
   for (gsize i = 0; i < G_N_ELEMENTS (none); i++)
     append_count (json, none[i], 0);
+  append_sent (json, NULL);
   append_seconds (json, "cpu_s", cpu_s (CLOCK_PROCESS_CPUTIME_ID));
   g_string_append (json, ",\"final\":true}\n");
   return g_string_free (g_steal_pointer (&json), FALSE);

@@ -324,6 +324,19 @@ gboolean node_stops (Node *node);
 /* Which root of main is under way or was finished last, as far as this node has heard; -1: none. */
 gint64 node_root (Node *node);
 
+/* What a message that one member sends another is for. */
+typedef enum
+{
+  NODE_SENT_OTHER,   /* constants, BEST, figures, rows of the ledger, orders */
+  NODE_SENT_JOBS,    /* requests for jobs, jobs, and those that are returned or cancelled */
+  NODE_SENT_RESULTS, /* to lenders, and their acknowledgements */
+  NODE_SENT_KEEPERS, /* rows and results to those that keep them in memory, and their answers */
+  NODE_SENT_SAVES,   /* rows to the coordinator, its answers, rounds and epochs */
+  NODE_SENT_OFFERS,  /* what is known of jobs, at departures above all, and what is handed over */
+  NODE_SENT_SHARED,  /* shared bytes, for whatever speaks of them */
+  NODE_SENT_USES
+} NodeSent;
+
 typedef struct
 {
   guint64 steals_remote; /* jobs got from other nodes */
@@ -342,6 +355,8 @@ typedef struct
   guint64 waited_us;     /* and for how long in all */
   guint64 verified;      /* results that were computed twice, and are the same */
   guint64 copied_bytes;  /* of values that went to keepers, in COPY and MIRROR */
+  guint64 kept_bytes;    /* the most that rows of others, kept for them, took up here at any time */
+  guint64 sent_bytes[NODE_SENT_USES]; /* in messages to other members */
   guint64 rows_sent, rows_saved;
   guint64 generation; /* the newest publication known of */
   guint64 orphans_adopted;

@@ -278,6 +278,74 @@ test_old_rows_go_when_all_have_come (void)
   g_assert_false (said (world, other, "KNOWN /3 finished"));
 }
 
+/* Few rows that are large are replaced as well, before they fill the keeper's memory. */
+static void
+test_large_rows_are_replaced (void)
+{
+  g_autoptr (World) world = world_with_buddies (4);
+  guint who = 3;
+
+  give_row (world, who, "/3");
+  scan (world);
+  buddy_at (world, who)->bytes = BUDDY_BYTES_MORE;
+  g_assert_false (buddy_wants_whole (world->peer[who].node));
+  give_row (world, who, "/4");
+  g_assert_true (buddy_wants_whole (world->peer[who].node));
+  pass (world, SCAN_US);
+  g_assert_cmpuint (buddy_at (world, who)->bytes, ==, 0); /* it has begun */
+  give_row (world, who, "/4");
+  serve (world);
+  g_assert_cmpuint (buddy_at (world, who)->bytes_whole, ==, sizeof (Row) + sizeof "/4" + 1);
+  g_assert_false (buddy_wants_whole (world->peer[who].node));
+}
+
+/* What a row takes up grows with its value and each of its texts; a copy takes up as much. */
+static void
+test_bytes_of_a_row (void)
+{
+  g_autoptr (GBytes) value = g_bytes_new ("0123456", 7), empty = g_bytes_new (NULL, 0);
+  Digest digest = digest_of_string ("job");
+  g_autoptr (Row) bare = row_new ("/1", 2, &digest, 0.5, 9, empty);
+  g_autoptr (Row) row = row_new ("/1/23", 2, &digest, 0.5, 9, value);
+  g_autoptr (Row) kept = row_new_kept ("/1", 3, 2, &digest, 0.5, "(xd)", value);
+
+  g_assert_cmpuint (rows_bytes (bare), ==, sizeof (Row) + 3);
+  g_assert_cmpuint (rows_bytes (row), ==, sizeof (Row) + 6 + 7);
+  row->args = g_strdup ("AQ==");
+  g_assert_cmpuint (rows_bytes (row), ==, sizeof (Row) + 6 + 7 + 5);
+  g_assert_cmpuint (rows_bytes (kept), ==, sizeof (Row) + 3 + 7 + 5);
+  g_autoptr (Row) copy = row_copy (row);
+  g_assert_cmpuint (rows_bytes (copy), ==, rows_bytes (row));
+}
+
+/* The rows of a ward count while they stand here, old ones until all have come again; the most that
+ * there ever was stays in the figures. */
+static void
+test_what_is_kept_is_counted (void)
+{
+  g_autoptr (World) world = world_with_buddies (4);
+  guint who = 3, buddy = buddy_number (world, who);
+  Node *keeper = world->peer[buddy].node;
+  gsize one = sizeof (Row) + sizeof "/3" + 1;
+
+  g_assert_cmpuint (buddy_kept_bytes (keeper), ==, 0);
+  give_row (world, who, "/3");
+  g_assert_cmpuint (buddy_kept_bytes (keeper), ==, one);
+  give_row (world, who, "/4");
+  scan (world);
+  g_assert_cmpuint (buddy_kept_bytes (keeper), ==, 2 * one);
+  buddy_at (world, who)->rows = BUDDY_ROWS_MORE + 1;
+  pass (world, SCAN_US);
+  give_row (world, who, "/4");
+  g_assert_cmpuint (buddy_kept_bytes (keeper), ==, 3 * one);
+  serve (world);
+  g_assert_cmpuint (buddy_kept_bytes (keeper), ==, one);
+  die (world, who);
+  pass (world, G_USEC_PER_SEC);
+  g_assert_cmpuint (buddy_kept_bytes (keeper), ==, 0);
+  g_assert_cmpuint (stats_of (world, buddy).kept_bytes, ==, 3 * one);
+}
+
 /* It stands still while a coordinator wants scans: its rows do not pile up. */
 static void
 test_one_that_is_too_slow_waits (void)
@@ -358,6 +426,9 @@ main (int argc, char **argv)
   g_test_add_func ("/buddy/rows-are-replaced-when-all-have-come",
                    test_rows_are_replaced_when_all_have_come);
   g_test_add_func ("/buddy/old-rows-go-when-all-have-come", test_old_rows_go_when_all_have_come);
+  g_test_add_func ("/buddy/large-rows-are-replaced", test_large_rows_are_replaced);
+  g_test_add_func ("/buddy/bytes-of-a-row", test_bytes_of_a_row);
+  g_test_add_func ("/buddy/what-is-kept-is-counted", test_what_is_kept_is_counted);
   g_test_add_func ("/buddy/one-that-is-too-slow-waits", test_one_that_is_too_slow_waits);
   g_test_add_func ("/buddy/a-checkpoint-makes-copies-no-rarer",
                    test_a_checkpoint_makes_copies_no_rarer);

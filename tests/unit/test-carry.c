@@ -3,6 +3,7 @@
 #include "node-world.h"
 
 #include "satin/protocol/core.h"
+#include "satin/protocol/members/sent.h"
 
 /* Links between two that are up; the last of them. */
 static guint
@@ -242,6 +243,59 @@ test_rows_wait_in_the_engine_for_room (void)
   g_assert_true (said (world, 0, "SAVE /3"));
 }
 
+/* Each message counts at its sender, under what it is for, whatever link carries it. */
+static void
+test_what_is_sent_is_counted (void)
+{
+  g_autoptr (World) world = world_new (3, FALSE);
+  start (world);
+  offer (world, 0, "/0");
+  hunger (world, 1);
+  const NodeStats lender = stats_of (world, 0), thief = stats_of (world, 1);
+  g_assert_cmpuint (thief.sent_bytes[NODE_SENT_JOBS], >, 0);  /* the request */
+  g_assert_cmpuint (lender.sent_bytes[NODE_SENT_JOBS], >, 0); /* the job */
+  g_assert_cmpuint (thief.sent_bytes[NODE_SENT_RESULTS], ==, 0);
+  g_assert_cmpuint (lender.sent_bytes[NODE_SENT_KEEPERS], ==, 0);
+
+  finish (world, 1, "/0");
+  const NodeStats after = stats_of (world, 1), put = stats_of (world, 0);
+  g_assert_cmpuint (after.sent_bytes[NODE_SENT_RESULTS], >, 32); /* the digest alone has 32 */
+  g_assert_cmpuint (put.sent_bytes[NODE_SENT_RESULTS], >, 0);    /* ACK */
+  g_assert_cmpuint (after.sent_bytes[NODE_SENT_SHARED], ==, 0);
+}
+
+/* Results that a keeper gets count as such, whichever plan sends them; what keeps the members
+ * together is no part of that. */
+static void
+test_what_messages_are_for (void)
+{
+  static const MessageKind keepers[]
+      = { MESSAGE_COPY, MESSAGE_COPIED, MESSAGE_MIRROR, MESSAGE_MIRRORED, MESSAGE_TRIM };
+
+  for (guint i = 0; i < G_N_ELEMENTS (keepers); i++)
+    g_assert_cmpint (sent_use (keepers[i]), ==, NODE_SENT_KEEPERS);
+  g_assert_cmpint (sent_use (MESSAGE_HOLD), ==, NODE_SENT_OFFERS);
+  g_assert_cmpint (sent_use (MESSAGE_BYTES), ==, NODE_SENT_SHARED);
+  for (MessageKind kind = 1; kind < MESSAGE_KINDS; kind++)
+    if (message_layer (kind) == MESSAGE_LAYER_MESH)
+      g_assert_cmpint (sent_use (kind), ==, NODE_SENT_OTHER);
+}
+
+/* Large rows for the coordinator. */
+static void
+test_rows_count_as_saves (void)
+{
+  g_autoptr (World) world = world_new (2, TRUE);
+
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
+  pass (world, G_USEC_PER_SEC);
+  send_large_row (world, 1);
+  g_assert_true (said (world, 0, "SAVE /3"));
+  g_assert_cmpuint (stats_of (world, 1).sent_bytes[NODE_SENT_SAVES], >, 1 << 20);
+  g_assert_cmpuint (stats_of (world, 1).sent_bytes[NODE_SENT_SAVES], <, 2 << 20);
+  g_assert_cmpuint (stats_of (world, 1).sent_bytes[NODE_SENT_OTHER], <, 1 << 16);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -256,5 +310,8 @@ main (int argc, char **argv)
   TEST ("a-steal-costs-no-further-frame", test_a_steal_costs_no_further_frame);
   TEST ("who-gave-up-a-member-takes-another-name", test_who_gave_up_a_member_takes_another_name);
   TEST ("rows-wait-in-the-engine-for-room", test_rows_wait_in_the_engine_for_room);
+  TEST ("what-is-sent-is-counted", test_what_is_sent_is_counted);
+  TEST ("what-messages-are-for", test_what_messages_are_for);
+  TEST ("rows-count-as-saves", test_rows_count_as_saves);
   return g_test_run ();
 }

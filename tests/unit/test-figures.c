@@ -25,16 +25,22 @@ test_sums (void)
   g_autofree char *json = NULL, *summary = NULL;
 
   put (path, "node-7.stats",
-       "{\"jobs\": 10, \"workers\": 2, \"work_s\": 0.5, \"checkpoint_bytes\": 7, \"saves\": null}");
+       "{\"jobs\": 10, \"workers\": 2, \"work_s\": 0.5, \"checkpoint_bytes\": 7, \"saves\": null,"
+       " \"kept_bytes\": 9, \"sent_jobs_bytes\": 2}");
   put (path, "node-8.stats",
-       "{\"jobs\": 1, \"workers\": 2, \"checkpoint_bytes\": 5, \"nodes\": 99}");
+       "{\"jobs\": 1, \"workers\": 2, \"checkpoint_bytes\": 5, \"nodes\": 99,"
+       " \"kept_bytes\": 4, \"sent_jobs_bytes\": 3}");
   put (path, "node-9.stats", "{\"jobs\": 1, cut off");
   json = figures_json (path, &seen);
   g_assert_cmpstr (json, ==,
                    "{\"wall_s\": 1.5, \"nodes\": 3, \"workers\": 4, \"jobs\": 11, \"jobs_reused\": "
                    "null, \"unmatched\": null,"
                    " \"steals_local\": null, \"steals_remote\": null, \"waits\": null,"
-                   " \"waited_s\": null, \"copied_bytes\": null, \"verified\": null, "
+                   " \"waited_s\": null, \"copied_bytes\": null, \"kept_bytes\": 9,"
+                   " \"sent_jobs_bytes\": 5, \"sent_results_bytes\": null,"
+                   " \"sent_keepers_bytes\": null, \"sent_saves_bytes\": null,"
+                   " \"sent_offers_bytes\": null, \"sent_shared_bytes\": null,"
+                   " \"sent_other_bytes\": null, \"verified\": null, "
                    "\"shared_fetches\": null, "
                    "\"shared_bytes\": null, \"saves\": null, \"saved_rows\": null,"
                    " \"checkpoint_bytes\": 7, \"crashes\": 1, \"work_s\": 0.5, \"cpu_s\": null,"

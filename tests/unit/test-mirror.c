@@ -82,6 +82,9 @@ test_a_result_goes_to_lender_and_keeper (void)
   g_assert_true (has_copy (world, 1));
   g_assert_false (has_copy (world, 3));
   g_assert_cmpuint (stats_of (world, 2).copied_bytes, ==, 2);
+  g_assert_cmpuint (stats_of (world, 2).sent_bytes[NODE_SENT_KEEPERS], >, 2);
+  g_assert_cmpuint (mirror_kept_bytes (node_at (world, 1)), ==, sizeof (Row) + sizeof PATH + 2);
+  g_assert_cmpuint (stats_of (world, 1).kept_bytes, >=, sizeof (Row) + sizeof PATH + 2);
   g_assert_cmpuint (stats_of (world, 2).held, ==, 0);
   for (guint i = 0; i < world->n; i++)
     g_assert_cmpuint (stats_of (world, i).waits, ==, 0);

@@ -3,6 +3,7 @@
  * order. What it delivers, wants and closes waits until nobody is in the middle of anything, since
  * hearing a message may end links and members. */
 #include "../core.h"
+#include "sent.h"
 
 #include <string.h>
 
@@ -265,6 +266,7 @@ send_now (Node *node, Member *member, const Message *message)
   g_autoptr (GPtrArray) parts = message_encode_behind (message, SESSION_FRAME_DATA_HEAD);
   gboolean urgent = message_is_urgent (message->kind);
 
+  sent_count (node, message->kind, parts);
   (void)session_send (member->carry.session, node->now_us, urgent ? SESSION_URGENT : SESSION_BULK,
                       parts);
   note (node, member, message->kind == MESSAGE_JOBS);

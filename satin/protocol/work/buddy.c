@@ -18,46 +18,6 @@ typedef struct
   gsize bytes;
 } BuddyAck;
 
-/* `before`: the rows of the last whole scan and what followed, while another one comes. */
-typedef struct
-{
-  NodeId id;
-  GPtrArray *rows, *before; /* of Row; before: nullable */
-} BuddyWard;
-
-/* To be answered when that one is gone. */
-typedef struct
-{
-  NodeId ward, from;
-  guint64 loan;
-  char *path;
-} BuddyOrder;
-
-static GPtrArray *
-new_rows (void)
-{
-  return g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
-}
-
-static void
-ward_free (gpointer data)
-{
-  BuddyWard *ward = data;
-
-  g_ptr_array_unref (ward->rows);
-  g_clear_pointer (&ward->before, g_ptr_array_unref);
-  g_free (ward);
-}
-
-static void
-order_free (gpointer data)
-{
-  BuddyOrder *order = data;
-
-  g_free (order->path);
-  g_free (order);
-}
-
 void
 buddy_init (Node *node)
 {
@@ -66,8 +26,7 @@ buddy_init (Node *node)
   g_queue_init (&buddy->unconfirmed);
   g_queue_init (&buddy->acks);
   buddy->elders = g_array_new (FALSE, FALSE, sizeof (BuddyPair));
-  buddy->wards = g_ptr_array_new_with_free_func (ward_free);
-  buddy->orders = g_ptr_array_new_with_free_func (order_free);
+  buddy_wards_init (buddy);
 }
 
 void
@@ -193,7 +152,9 @@ buddy_wants_whole (Node *node)
   const Buddy *buddy = &node->buddy;
 
   return buddy->state == BUDDY_CHOSEN
-         || (buddy->whole_scan == 0 && buddy->rows > 2 * buddy->rows_whole + BUDDY_ROWS_MORE);
+         || (buddy->whole_scan == 0
+             && (buddy->rows > 2 * buddy->rows_whole + BUDDY_ROWS_MORE
+                 || buddy->bytes > 2 * buddy->bytes_whole + BUDDY_BYTES_MORE));
 }
 
 /* It takes rows in more slowly than they come, or stands still, and the coordinator goes on: all of
@@ -222,6 +183,7 @@ buddy_on_scan (Node *node, guint64 scan, gboolean whole)
     buddy->state = BUDDY_FILLING;
   buddy->whole_scan = scan;
   buddy->rows = 0;
+  buddy->bytes = 0;
   send (node, &buddy->id, BUDDY_BEGIN, 0);
 }
 
@@ -234,6 +196,8 @@ buddy_on_rows (Node *node, GPtrArray *rows)
   if (buddy->state < BUDDY_FILLING || rows->len == 0)
     return;
   buddy->rows += rows->len;
+  for (guint j = 0; j < rows->len; j++)
+    buddy->bytes += rows_bytes (rows->pdata[j]);
   buddy->news = TRUE;
   while (i < rows->len)
     i = rows_send (node, &buddy->id, rows, i, &(Message){ .kind = MESSAGE_COPY });
@@ -254,6 +218,7 @@ buddy_on_served (Node *node, guint64 scan)
     {
       buddy->whole_scan = 0;
       buddy->rows_whole = buddy->rows;
+      buddy->bytes_whole = buddy->bytes;
     }
   BuddyMark *mark = g_new (BuddyMark, 1);
   *mark = (BuddyMark){ ++buddy->marks, scan, node->work.reported_us, whole, FALSE };
@@ -280,6 +245,7 @@ buddy_send_row (Node *node, const Row *row)
       return mark->number;
     }
   buddy->rows++;
+  buddy->bytes += rows_bytes (row);
   g_ptr_array_add (rows, (gpointer)row);
   (void)rows_send (node, &buddy->id, rows, 0,
                    &(Message){ .kind = MESSAGE_COPY, .number = mark->number });
@@ -341,158 +307,6 @@ buddy_acknowledges (Node *node, const NodeId *holder, guint64 loan, gsize bytes)
   return TRUE;
 }
 
-/* ---- the other end ---- */
-
-/* (nullable) */
-static BuddyWard *
-find_ward (Node *node, const NodeId *id, guint *place)
-{
-  GPtrArray *wards = node->buddy.wards;
-
-  for (*place = 0; *place < wards->len; (*place)++)
-    {
-      BuddyWard *ward = wards->pdata[*place];
-      if (node_id_equal (&ward->id, id))
-        return ward;
-    }
-  return NULL;
-}
-
-static BuddyWard *
-add_ward (Node *node, const NodeId *id)
-{
-  BuddyWard *ward = g_new0 (BuddyWard, 1);
-
-  ward->id = *id;
-  ward->rows = new_rows ();
-  g_ptr_array_add (node->buddy.wards, ward);
-  return ward;
-}
-
-static void
-begin_again (BuddyWard *ward)
-{
-  if (ward->before == NULL)
-    ward->before = g_steal_pointer (&ward->rows);
-  else /* a whole scan that was not finished */
-    g_ptr_array_unref (ward->rows);
-  ward->rows = new_rows ();
-}
-
-static gboolean
-has_row (const GPtrArray *rows, const char *path, const Digest *digest)
-{
-  for (guint i = 0; rows != NULL && i < rows->len; i++)
-    {
-      const Row *row = rows->pdata[i];
-      if (row->children == 0 && g_str_equal (row->path, path)
-          && digest_equal (&row->digest, digest))
-        return TRUE;
-    }
-  return FALSE;
-}
-
-gboolean
-buddy_keeps (Node *node, const NodeId *id, const char *path, const Digest *digest)
-{
-  guint place;
-  const BuddyWard *ward = find_ward (node, id, &place);
-
-  return ward != NULL
-         && (has_row (ward->rows, path, digest) || has_row (ward->before, path, digest));
-}
-
-gboolean
-buddy_has_rows_of (Node *node, const NodeId *id)
-{
-  guint place;
-
-  return find_ward (node, id, &place) != NULL;
-}
-
-void
-buddy_on_copy (Node *node, const NodeId *from, const Message *m)
-{
-  guint place;
-  BuddyWard *ward = find_ward (node, from, &place);
-
-  if (m->count == BUDDY_DROP)
-    {
-      if (ward != NULL)
-        g_ptr_array_remove_index_fast (node->buddy.wards, place);
-      mirror_forget (node, from);
-      return;
-    }
-  if (ward == NULL)
-    ward = add_ward (node, from);
-  if (m->count == BUDDY_BEGIN)
-    begin_again (ward);
-  for (guint i = 0; i < m->rows->len; i++)
-    g_ptr_array_add (ward->rows, row_copy (m->rows->pdata[i]));
-  if (m->count == BUDDY_WHOLE)
-    g_clear_pointer (&ward->before, g_ptr_array_unref);
-  if (m->number > 0)
-    (void)member_send (node, from, &(Message){ .kind = MESSAGE_COPIED, .number = m->number });
-}
-
-static void
-answer (Node *node, const BuddyOrder *order)
-{
-  orphans_flush (node);
-  archive_tell (node, &order->from, order->path);
-  (void)member_send (
-      node, &order->from,
-      &(Message){
-          .kind = MESSAGE_TOLD, .number = order->loan, .path = order->path, .id = order->ward });
-}
-
-void
-buddy_on_ask (Node *node, const NodeId *from, const Message *m)
-{
-  BuddyOrder order = { m->id, *from, m->number, (char *)m->path }, *own;
-
-  if (roster_find (node, &m->id) == NULL)
-    {
-      answer (node, &order);
-      return;
-    }
-  own = g_memdup2 (&order, sizeof order);
-  own->path = g_strdup (m->path);
-  g_ptr_array_add (node->buddy.orders, own);
-}
-
-static void
-offer (Node *node, const GPtrArray *rows)
-{
-#ifdef SATIN_PLANT_COPIES_NOT_OFFERED
-  return;
-#endif
-  for (guint i = 0; rows != NULL && i < rows->len; i++)
-    {
-      node->control->adopt_row (node, rows->pdata[i]);
-      orphans_archive (node, rows->pdata[i]);
-    }
-}
-
-static void
-answer_orders (Node *node, const NodeId *gone)
-{
-  GPtrArray *orders = node->buddy.orders;
-  guint i = 0;
-
-  while (i < orders->len)
-    {
-      const BuddyOrder *order = orders->pdata[i];
-      gboolean now = node_id_equal (&order->ward, gone);
-      if (now)
-        answer (node, order);
-      if (now || node_id_equal (&order->from, gone))
-        g_ptr_array_remove_index (orders, i);
-      else
-        i++;
-    }
-}
-
 /* It is to wait for no acknowledgement. */
 static void
 release (Node *node, const NodeId *holder)
@@ -538,17 +352,10 @@ void
 buddy_departed (Node *node, const Member *member)
 {
   Buddy *buddy = &node->buddy;
-  guint place;
-  BuddyWard *ward = find_ward (node, &member->id, &place);
 
-  if (ward != NULL) /* one that was leaving may have died before its heir had all */
-    {
-      offer (node, ward->before);
-      offer (node, ward->rows);
-      g_ptr_array_remove_index_fast (buddy->wards, place);
-    }
+  buddy_wards_offer (node, &member->id);
   note_elder (node, member);
-  answer_orders (node, &member->id);
+  buddy_wards_answer (node, &member->id);
   release (node, &member->id);
   if (node_id_equal (&member->id, &buddy->before))
     buddy->before = NODE_ID_NONE;
@@ -582,6 +389,5 @@ buddy_check (Node *node)
 
   g_assert ((buddy->state == BUDDY_NONE) == node_id_is_none (&buddy->id));
   g_assert (buddy->confirmed_us <= node->work.reported_us);
-  for (guint i = 0; i < buddy->wards->len; i++)
-    g_assert (roster_find (node, &((const BuddyWard *)buddy->wards->pdata[i])->id) != NULL);
+  buddy_wards_check (node);
 }

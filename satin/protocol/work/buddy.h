@@ -20,6 +20,8 @@ typedef struct Member Member;
 #define BUDDY_SCAN_US (200 * 1000)
 /* When so many rows more were sent than were in the last whole scan, another one replaces them. */
 #define BUDDY_ROWS_MORE 4096
+/* The same of bytes. A new kept state stands beside the old ones of its job until then. */
+#define BUDDY_BYTES_MORE ((guint64)16 << 20)
 /* So many results, and bytes of them, wait for their acknowledgement; then the oldest goes. */
 #define BUDDY_ACKS_MAX 1024
 #define BUDDY_ACKS_BYTES ((gsize)64 << 20)
@@ -59,7 +61,8 @@ typedef struct
   guint64 pause_us, again_us; /* CHOSEN: nothing goes there until then, since it was too slow */
   guint64 rosters;            /* for how many rosters it was chosen */
   guint64 whole_scan;         /* the scan under way that is of everything; 0: none */
-  guint64 rows, rows_whole;   /* sent since the last BEGIN; of these, up to WHOLE */
+  guint64 rows, rows_whole;   /* sent since the last BEGIN; of these, up to WHOLE; … */
+  guint64 bytes, bytes_whole; /* … and what they take up (rows_bytes) */
   guint64 marks;              /* sent so far */
   gboolean news;              /* something was sent since the last one */
   GQueue unconfirmed;         /* of BuddyMark */
@@ -74,6 +77,7 @@ typedef struct
 } Buddy;
 
 void buddy_init (Node *node);
+void buddy_wards_init (Buddy *buddy);
 void buddy_done (Node *node);
 /* After each step: chooses, and begins when the buddy can be told. */
 void buddy_settle (Node *node);
@@ -100,10 +104,17 @@ void buddy_on_copied (Node *node, const NodeId *from, const Message *message);
 guint64 buddy_send_row (Node *node, const Row *row);
 /* Does this node, as a buddy, have a row of this result from that member? For tests. */
 gboolean buddy_keeps (Node *node, const NodeId *ward, const char *path, const Digest *digest);
+/* Bytes of memory that rows of other members take up here, and results (mirror.h). */
+gsize buddy_kept_bytes (Node *node);
 /* Does this node, as a buddy, have rows of that member? */
 gboolean buddy_has_rows_of (Node *node, const NodeId *ward);
 /* Somebody asks for the rows of a member that is gone, or will be in a moment. */
 void buddy_on_ask (Node *node, const NodeId *from, const Message *message);
+/* Of a member that is gone: its rows, if they are here, are offered to all; who asked for them is
+ * answered. */
+void buddy_wards_offer (Node *node, const NodeId *gone);
+void buddy_wards_answer (Node *node, const NodeId *gone);
+void buddy_wards_check (Node *node);
 /* A member leaves the roster. */
 void buddy_departed (Node *node, const Member *member);
 /* This node lost its name. */

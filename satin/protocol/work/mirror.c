@@ -124,6 +124,23 @@ keep (Node *node, const NodeId *lender, const NodeId *holder, guint64 number, co
   MirrorCopy *copy = g_new (MirrorCopy, 1);
   *copy = (MirrorCopy){ *lender, *holder, number, node->now_us, row_copy (row) };
   g_ptr_array_add (node->mirror.copies, copy);
+  node->mirror.bytes += rows_bytes (row);
+  node->stats.kept_bytes = MAX (node->stats.kept_bytes, buddy_kept_bytes (node));
+}
+
+static void
+drop_copy (Mirror *mirror, guint place)
+{
+  const MirrorCopy *copy = mirror->copies->pdata[place];
+
+  mirror->bytes -= rows_bytes (copy->row);
+  g_ptr_array_remove_index (mirror->copies, place);
+}
+
+gsize
+mirror_kept_bytes (Node *node)
+{
+  return node->mirror.bytes;
 }
 
 void
@@ -156,7 +173,7 @@ mirror_on_trim (Node *node, const NodeId *from, const Message *m)
       const MirrorCopy *copy = mirror->copies->pdata[i];
       if (node_id_equal (&copy->ward, &new.ward) && node_id_equal (&copy->holder, &new.holder)
           && copy->number <= new.number)
-        g_ptr_array_remove_index (mirror->copies, i);
+        drop_copy (mirror, i);
     }
 }
 
@@ -182,7 +199,7 @@ mirror_forget (Node *node, const NodeId *ward)
   forget_trims (node, ward, NULL);
   for (guint i = copies->len; i-- > 0;)
     if (node_id_equal (&((const MirrorCopy *)copies->pdata[i])->ward, ward))
-      g_ptr_array_remove_index (copies, i);
+      drop_copy (&node->mirror, i);
 }
 
 /* ---- the holder ---- */
@@ -424,7 +441,7 @@ mirror_departed (Node *node, const NodeId *id)
           continue;
         }
       offer (node, copy->row);
-      g_ptr_array_remove_index (copies, i);
+      drop_copy (&node->mirror, i);
     }
   forget_trims (node, id, id);
   forget_peer (node, id);
@@ -436,6 +453,7 @@ mirror_reset (Node *node)
   Mirror *mirror = &node->mirror;
 
   g_ptr_array_set_size (mirror->copies, 0);
+  mirror->bytes = 0;
   g_array_set_size (mirror->trimmed, 0);
   g_array_set_size (mirror->peers, 0);
   g_queue_clear_full (&mirror->puts, g_free);
@@ -467,6 +485,7 @@ void
 mirror_check (Node *node)
 {
   const Mirror *mirror = &node->mirror;
+  gsize bytes = 0;
 
   g_assert (node->config.plan.mirrors || (mirror->copies->len == 0 && mirror->puts.length == 0));
   for (guint i = 0; i < mirror->copies->len; i++)
@@ -476,7 +495,9 @@ mirror_check (Node *node)
       g_assert (roster_find (node, &copy->ward) != NULL
                 && roster_find (node, &copy->holder) != NULL);
       g_assert (trim == NULL || copy->number > trim->number);
+      bytes += rows_bytes (copy->row);
     }
+  g_assert (bytes == mirror->bytes);
   for (guint i = 0; i < mirror->peers->len; i++)
     g_assert (roster_find (node, &g_array_index (mirror->peers, MirrorPeer, i).id) != NULL);
 }

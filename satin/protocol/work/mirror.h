@@ -33,6 +33,7 @@ typedef struct
   GArray *peers;     /* of MirrorPeer: each member with which results were exchanged, once */
   GQueue puts;       /* lender: of MirrorPut: results that the keeper may have no row of yet */
   guint64 rosters;   /* for how many rosters the keepers of lenders were looked up */
+  gsize bytes;       /* that `copies` take up */
 } Mirror;
 
 void mirror_init (Node *node);
@@ -57,6 +58,8 @@ void mirror_keeper_changed (Node *node);
 void mirror_on_copy (Node *node, const NodeId *from, const Message *message);
 void mirror_on_confirmed (Node *node, const NodeId *from, const Message *message);
 void mirror_on_trim (Node *node, const NodeId *from, const Message *message);
+/* Bytes of memory that the copies here take up. */
+gsize mirror_kept_bytes (Node *node);
 /* This node is not the keeper of that member any more. */
 void mirror_forget (Node *node, const NodeId *ward);
 /* A member leaves the roster: before buddy_departed answers those who wait for its rows. */

@@ -4,10 +4,25 @@
  * Tests: test-node-store, test-buddy */
 #include "../core.h"
 
+#include <string.h>
+
 guint
 rows_shares (const Row *row)
 {
   return row->shares != NULL ? row->shares->len : 0;
+}
+
+static gsize
+text_bytes (const char *text)
+{
+  return text == NULL ? 0 : strlen (text) + 1;
+}
+
+gsize
+rows_bytes (const Row *row)
+{
+  return sizeof *row + text_bytes (row->path) + text_bytes (row->args) + text_bytes (row->type)
+         + (row->value == NULL ? 0 : g_bytes_get_size (row->value));
 }
 
 guint

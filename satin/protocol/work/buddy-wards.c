@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The keeper's end of buddy.h: rows of the members whose buddy this node is, and who waits for
+ * them.
+ *
+ * Tests: test-buddy, test-rerun */
+#include "../core.h"
+
+/* `before`: the rows of the last whole scan and what followed, while another one comes. */
+typedef struct
+{
+  NodeId id;
+  GPtrArray *rows, *before;  /* of Row; before: nullable */
+  gsize bytes, bytes_before; /* that these take up */
+} BuddyWard;
+
+/* To be answered when that one is gone. */
+typedef struct
+{
+  NodeId ward, from;
+  guint64 loan;
+  char *path;
+} BuddyOrder;
+
+static GPtrArray *
+new_rows (void)
+{
+  return g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
+}
+
+static void
+ward_free (gpointer data)
+{
+  BuddyWard *ward = data;
+
+  g_ptr_array_unref (ward->rows);
+  g_clear_pointer (&ward->before, g_ptr_array_unref);
+  g_free (ward);
+}
+
+static void
+order_free (gpointer data)
+{
+  BuddyOrder *order = data;
+
+  g_free (order->path);
+  g_free (order);
+}
+
+void
+buddy_wards_init (Buddy *buddy)
+{
+  buddy->wards = g_ptr_array_new_with_free_func (ward_free);
+  buddy->orders = g_ptr_array_new_with_free_func (order_free);
+}
+
+/* (nullable) */
+static BuddyWard *
+find_ward (Node *node, const NodeId *id, guint *place)
+{
+  GPtrArray *wards = node->buddy.wards;
+
+  for (*place = 0; *place < wards->len; (*place)++)
+    {
+      BuddyWard *ward = wards->pdata[*place];
+      if (node_id_equal (&ward->id, id))
+        return ward;
+    }
+  return NULL;
+}
+
+static BuddyWard *
+add_ward (Node *node, const NodeId *id)
+{
+  BuddyWard *ward = g_new0 (BuddyWard, 1);
+
+  ward->id = *id;
+  ward->rows = new_rows ();
+  g_ptr_array_add (node->buddy.wards, ward);
+  return ward;
+}
+
+static void
+begin_again (BuddyWard *ward)
+{
+  if (ward->before == NULL)
+    {
+      ward->before = g_steal_pointer (&ward->rows);
+      ward->bytes_before = ward->bytes;
+    }
+  else /* a whole scan that was not finished */
+    g_ptr_array_unref (ward->rows);
+  ward->rows = new_rows ();
+  ward->bytes = 0;
+}
+
+gsize
+buddy_kept_bytes (Node *node)
+{
+  gsize bytes = mirror_kept_bytes (node);
+
+  for (guint i = 0; i < node->buddy.wards->len; i++)
+    {
+      const BuddyWard *ward = node->buddy.wards->pdata[i];
+      bytes += ward->bytes + ward->bytes_before;
+    }
+  return bytes;
+}
+
+static gboolean
+has_row (const GPtrArray *rows, const char *path, const Digest *digest)
+{
+  for (guint i = 0; rows != NULL && i < rows->len; i++)
+    {
+      const Row *row = rows->pdata[i];
+      if (row->children == 0 && g_str_equal (row->path, path)
+          && digest_equal (&row->digest, digest))
+        return TRUE;
+    }
+  return FALSE;
+}
+
+gboolean
+buddy_keeps (Node *node, const NodeId *id, const char *path, const Digest *digest)
+{
+  guint place;
+  const BuddyWard *ward = find_ward (node, id, &place);
+
+  return ward != NULL
+         && (has_row (ward->rows, path, digest) || has_row (ward->before, path, digest));
+}
+
+gboolean
+buddy_has_rows_of (Node *node, const NodeId *id)
+{
+  guint place;
+
+  return find_ward (node, id, &place) != NULL;
+}
+
+void
+buddy_on_copy (Node *node, const NodeId *from, const Message *m)
+{
+  guint place;
+  BuddyWard *ward = find_ward (node, from, &place);
+
+  if (m->count == BUDDY_DROP)
+    {
+      if (ward != NULL)
+        g_ptr_array_remove_index_fast (node->buddy.wards, place);
+      mirror_forget (node, from);
+      return;
+    }
+  if (ward == NULL)
+    ward = add_ward (node, from);
+  if (m->count == BUDDY_BEGIN)
+    begin_again (ward);
+  for (guint i = 0; i < m->rows->len; i++)
+    {
+      g_ptr_array_add (ward->rows, row_copy (m->rows->pdata[i]));
+      ward->bytes += rows_bytes (m->rows->pdata[i]);
+    }
+  node->stats.kept_bytes = MAX (node->stats.kept_bytes, buddy_kept_bytes (node));
+  if (m->count == BUDDY_WHOLE)
+    {
+      g_clear_pointer (&ward->before, g_ptr_array_unref);
+      ward->bytes_before = 0;
+    }
+  if (m->number > 0)
+    (void)member_send (node, from, &(Message){ .kind = MESSAGE_COPIED, .number = m->number });
+}
+
+static void
+answer (Node *node, const BuddyOrder *order)
+{
+  orphans_flush (node);
+  archive_tell (node, &order->from, order->path);
+  (void)member_send (
+      node, &order->from,
+      &(Message){
+          .kind = MESSAGE_TOLD, .number = order->loan, .path = order->path, .id = order->ward });
+}
+
+void
+buddy_on_ask (Node *node, const NodeId *from, const Message *m)
+{
+  BuddyOrder order = { m->id, *from, m->number, (char *)m->path }, *own;
+
+  if (roster_find (node, &m->id) == NULL)
+    {
+      answer (node, &order);
+      return;
+    }
+  own = g_memdup2 (&order, sizeof order);
+  own->path = g_strdup (m->path);
+  g_ptr_array_add (node->buddy.orders, own);
+}
+
+static void
+offer (Node *node, const GPtrArray *rows)
+{
+#ifdef SATIN_PLANT_COPIES_NOT_OFFERED
+  return;
+#endif
+  for (guint i = 0; rows != NULL && i < rows->len; i++)
+    {
+      node->control->adopt_row (node, rows->pdata[i]);
+      orphans_archive (node, rows->pdata[i]);
+    }
+}
+
+void
+buddy_wards_answer (Node *node, const NodeId *gone)
+{
+  GPtrArray *orders = node->buddy.orders;
+  guint i = 0;
+
+  while (i < orders->len)
+    {
+      const BuddyOrder *order = orders->pdata[i];
+      gboolean now = node_id_equal (&order->ward, gone);
+      if (now)
+        answer (node, order);
+      if (now || node_id_equal (&order->from, gone))
+        g_ptr_array_remove_index (orders, i);
+      else
+        i++;
+    }
+}
+
+void
+buddy_wards_offer (Node *node, const NodeId *gone)
+{
+  guint place;
+  const BuddyWard *ward = find_ward (node, gone, &place);
+
+  if (ward == NULL)
+    return;
+  offer (node, ward->before); /* one that was leaving may have died before its heir had all */
+  offer (node, ward->rows);
+  g_ptr_array_remove_index_fast (node->buddy.wards, place);
+}
+
+void
+buddy_wards_check (Node *node)
+{
+  const GPtrArray *wards = node->buddy.wards;
+
+  for (guint i = 0; i < wards->len; i++)
+    g_assert (roster_find (node, &((const BuddyWard *)wards->pdata[i])->id) != NULL);
+}
