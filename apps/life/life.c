@@ -3,24 +3,29 @@
  * bands of rows, and a job takes one of them on, for which it is given the rows on either side. The
  * bands are shared bytes: a node that took one on has it when it takes it on again, and one that
  * has not changed is neither sent nor saved again. After each phase the plane is kept, so that what
- * was computed is neither stored nor done again. */
+ * was computed is neither stored nor done again. To measure what protection costs, --border makes
+ * the borders larger by bytes that nobody reads, and --keep keeps fewer phases. */
 #include "rle.h"
 
 #include "../write.h"
 
 #include <satin.h>
 
+#include <stddef.h>
 #include <stdlib.h>
 
-#define USAGE "FILE.rle GENERATION [--every N] [--rle FILE]"
+#define USAGE "FILE.rle GENERATION [--every N] [--rle FILE] [--border BYTES] [--keep N]"
 #define PHASE 32 /* generations */
 #define BANDS_MAX 64
 #define BAND_WORDS 512 /* of cells, at least, so that a band is worth a job */
 #define GENERATION_MAX (1 << 28)
 #define STOPS_MAX 10000
+#define BORDER_MAX (1 << 24) /* bytes */
 
-/* Which generations are counted, besides the last: each that `every` divides, or none. */
-SATIN_RECORD (Course, (int64_t, last), (int64_t, every), (uint16_t, birth), (uint16_t, survival))
+/* Which generations are counted, besides the last: each that `every` divides, or none. `border`: of
+ * so many bytes each border is larger. Each `keep`-th phase is kept. */
+SATIN_RECORD (Course, (int64_t, last), (int64_t, every), (uint16_t, birth), (uint16_t, survival),
+              (int64_t, border), (int64_t, keep))
 
 /* Some rows: their words, and of these again the first and the last PHASE rows, which their
  * neighbours need. */
@@ -61,13 +66,38 @@ rows_of (GBytes *words, gint64 from, gint64 to)
                       : g_bytes_new (data + first * sizeof (Word), (end - first) * sizeof (Word));
 }
 
+/* With the bytes that --border asks for behind it. */
+static SatinBytes
+widened (GBytes *border)
+{
+  gsize more = (gsize)satin_const (course)->border, size = g_bytes_get_size (border);
+
+  if (more == 0)
+    return satin_bytes (border);
+  guint8 *data = g_malloc0 (size + more);
+  if (size > 0)
+    memcpy (data, g_bytes_get_data (border, NULL), size);
+  g_bytes_unref (border);
+  return satin_bytes (g_bytes_new_take (data, size + more));
+}
+
+/* Without them. */
+static SatinBytes
+narrowed (SatinBytes border)
+{
+  gsize more = (gsize)satin_const (course)->border;
+
+  if (border == NULL || more == 0)
+    return border;
+  return satin_bytes (g_bytes_new_from_bytes (border, 0, g_bytes_get_size (border) - more));
+}
+
 static Band
 make_band (SatinBytes words, gint64 from, gint64 to)
 {
-  Band band
-      = { satin_share (words), (int64_t)plane_length (words), (int64_t)plane_population (words),
-          satin_bytes (rows_of (words, from, from + PHASE)),
-          satin_bytes (rows_of (words, to - PHASE, to)) };
+  Band band = { satin_share (words), (int64_t)plane_length (words),
+                (int64_t)plane_population (words), widened (rows_of (words, from, from + PHASE)),
+                widened (rows_of (words, to - PHASE, to)) };
 
   return band;
 }
@@ -89,7 +119,8 @@ SATIN_JOB (advance, Band, (SatinShared, words), (SatinBytes, above), (SatinBytes
            (int64_t, from), (int64_t, to), (int32_t, steps))
 {
   const Course *its = satin_const (course);
-  SatinBytes all = join ((SatinBytes[]){ above, satin_shared (words), below }, 3);
+  SatinBytes all
+      = join ((SatinBytes[]){ narrowed (above), satin_shared (words), narrowed (below) }, 3);
   GArray *now = plane_from_bytes (all);
   SatinBytes result;
 
@@ -180,6 +211,7 @@ SATIN_JOB (life, Plane, (SatinBytes, words))
   const Course *its = satin_const (course);
   SatinBytes parts[BANDS_MAX];
   World now;
+  int64_t phases = 0; /* since the last one that was kept */
 
   memset (&now, 0, sizeof now);
   if (!satin_recall (&now))
@@ -210,7 +242,10 @@ SATIN_JOB (life, Plane, (SatinBytes, words))
         }
       if (its->every > 0 && now.generation % its->every == 0)
         now.counts = counted (now.counts, population_of (&now));
+      if (++phases < its->keep)
+        continue;
       satin_keep (&now);
+      phases = 0;
     }
   for (int i = 0; i < now.n; i++)
     parts[i] = satin_shared (now.bands[i].words);
@@ -222,7 +257,7 @@ SATIN_JOB (life, Plane, (SatinBytes, words))
 typedef struct
 {
   const char *file, *rle;
-  gint64 last, every;
+  gint64 last, every, border, keep;
 } Options;
 
 /* FALSE: said what is wrong. */
@@ -241,26 +276,52 @@ parse_number (const char *what, const char *text, gint64 least, gint64 most, gin
   return FALSE;
 }
 
+/* An option that takes a number, the member of Options at `at`. */
+typedef struct
+{
+  const char *name;
+  gint64 least, most;
+  gsize at;
+} Number;
+
+static const Number numbers[] = {
+  { "--every", 1, GENERATION_MAX, offsetof (Options, every) },
+  { "--border", 0, BORDER_MAX, offsetof (Options, border) },
+  { "--keep", 1, GENERATION_MAX, offsetof (Options, keep) },
+};
+
+/* (nullable) */
+static const Number *
+find_number (const char *name)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (numbers); i++)
+    if (strcmp (name, numbers[i].name) == 0)
+      return &numbers[i];
+  return NULL;
+}
+
 static gboolean
 options_parse (int argc, char **argv, Options *options)
 {
   int n = 0;
 
-  *options = (Options){ 0 };
+  *options = (Options){ .keep = 1 };
   for (int i = 1; i < argc; i++)
     {
-      gboolean every = strcmp (argv[i], "--every") == 0, rle = strcmp (argv[i], "--rle") == 0;
+      const Number *number = find_number (argv[i]);
+      gboolean rle = strcmp (argv[i], "--rle") == 0;
 
-      if ((every || rle) && i + 1 == argc)
+      if ((number != NULL || rle) && i + 1 == argc)
         {
           fprintf (stderr, "life: %s needs a value\n", argv[i]);
           return FALSE;
         }
       if (rle)
         options->rle = argv[++i];
-      else if (every)
+      else if (number != NULL)
         {
-          if (!parse_number ("--every", argv[++i], 1, GENERATION_MAX, &options->every))
+          if (!parse_number (number->name, argv[++i], number->least, number->most,
+                             (gint64 *)((char *)options + number->at)))
             return FALSE;
         }
       else if (n == 0 && (argv[i][0] != '-' || argv[i][1] == '\0'))
@@ -340,7 +401,8 @@ life_main (SatinRun *run, int argc, char **argv)
       fprintf (stderr, "life: %s\n", error->message);
       return 1;
     }
-  its = (Course){ options.last, options.every, (uint16_t)rule.birth, (uint16_t)rule.survival };
+  its = (Course){ options.last,   options.every, (uint16_t)rule.birth, (uint16_t)rule.survival,
+                  options.border, options.keep };
   satin_publish (run, course, &its);
   start = plane_to_bytes (words);
   if (!satin_root (run, life, &plane, start))

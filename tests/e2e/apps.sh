@@ -118,6 +118,8 @@ is "life: the gun fires" "$(awk '{ printf "%s ", $4 }' <<<"$answer")" "36 41 46 
 try "$SATIN_BIN/life" "$SATIN_SOURCE/apps/life/acorn.rle" 2000 --rle "$work/acorn.rle"
 try "$SATIN_BIN/life" "$work/acorn.rle" 3206
 is "life: the acorn goes on from what was written" "$answer" "generation 3206 population 633"
+try "$satin" run -n 2 -- "$SATIN_BIN/life" "$SATIN_SOURCE/apps/life/acorn.rle" 2000 --border 5000 --keep 3
+is "life: larger borders and fewer kept phases change nothing" "$answer" "generation 2000 population 392"
 try "$satin" run -n 2 -- "$SATIN_BIN/life" "$work/acorn.rle" 3206 --rle -
 is "life: to standard output as well" "$(sed -n 's/^\(x = \)[^,]*/\1/p' <<<"$answer" | cut -c 1-4)" "x = "
 

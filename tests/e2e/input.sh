@@ -205,6 +205,8 @@ bad "no pattern" 2 "$SATIN_BIN/life"
 bad "no generation" 2 "$SATIN_BIN/life" "$SATIN_SOURCE/apps/life/gun.rle"
 bad "a generation before the first" 2 "$SATIN_BIN/life" "$SATIN_SOURCE/apps/life/gun.rle" -1
 bad "--every nothing" 2 "$SATIN_BIN/life" "$SATIN_SOURCE/apps/life/gun.rle" 9 --every 0
+bad "--keep nothing" 2 "$SATIN_BIN/life" "$SATIN_SOURCE/apps/life/gun.rle" 9 --keep 0
+bad "--border without a number" 2 "$SATIN_BIN/life" "$SATIN_SOURCE/apps/life/gun.rle" 9 --border
 printf '#N DOS\r\n#C ! o$\r\n\r\nx = 3 , y=3,rule=23/3\r\n2o1b\r\n$2\r\no2$o!\r\nafter it\r\n' >"$work/dos.rle"
 try "$SATIN_BIN/life" "$work/dos.rle" 0 --rle "$work/out.rle"
 is "a pattern with DOS line ends" "$answer" "generation 0 population 5"
