@@ -191,6 +191,8 @@ carry_to_engine (Driver *driver, const NodeEffect *effect)
       engine_put (driver->engine, effect->loan, effect->bytes, effect->work_us, effect->risk_us);
       break;
     case NODE_EFFECT_BACK:
+      if (effect->failed)
+        timeline_mark (driver->lane, "lost", "loan", effect->loan);
       engine_back (driver->engine, effect->loan);
       break;
     case NODE_EFFECT_KNOWN:

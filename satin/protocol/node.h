@@ -219,7 +219,7 @@ typedef enum
                           NODE_EVENT_UNRUN */
   NODE_EFFECT_PUT,     /* loan, bytes, shares, work_us, risk_us. If the engine takes it not in,
                         * NODE_EVENT_… is    not needed */
-  NODE_EFFECT_BACK,    /* loan */
+  NODE_EFFECT_BACK,    /* loan; failed: its holder is gone */
   NODE_EFFECT_KNOWN,   /* path, digest, node, finished; count: how much, for engine_known */
   NODE_EFFECT_FORGET,  /* path (NULL: all), node */
   NODE_EFFECT_SCAN,    /* whole */

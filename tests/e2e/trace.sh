@@ -47,6 +47,7 @@ finished
 is "one dies" "$answer" "$heavy_answer"
 try "$check" "$file" torn
 ok "and the trace is still JSON" [ "$code" -eq 0 ]
+ok "with the jobs that it had borrowed" holds lost
 
 try "$shapes" --trace "$work" comb 3 1
 is "a folder is no trace file" "$code" 1

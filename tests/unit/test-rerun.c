@@ -4,6 +4,58 @@
 
 #include "satin/protocol/work/rerun.h"
 
+static guint n_back, n_lost;
+
+static void
+count_back (World *world G_GNUC_UNUSED, guint who G_GNUC_UNUSED, const NodeEffect *effect)
+{
+  n_back += effect->kind == NODE_EFFECT_BACK;
+  n_lost += effect->kind == NODE_EFFECT_BACK && effect->failed;
+}
+
+/* Of a job that comes back it is said whether its holder is gone, with a coordinator that is asked
+ * first or without one. */
+static void
+test_what_is_lost_is_told_apart (void)
+{
+  for (gboolean saved = FALSE; saved <= TRUE; saved++)
+    {
+      g_autoptr (World) world = world_new (3, saved);
+      start (world);
+      n_back = n_lost = 0;
+      world->watch = count_back;
+      guint64 loan = offer (world, 1, "/3");
+      hunger (world, 2);
+      pass (world, 1000000);
+      g_autofree char *back = g_strdup_printf ("BACK %" G_GUINT64_FORMAT, loan);
+      die (world, 2);
+      pass (world, 2 * RERUN_PATIENCE_US);
+      g_assert_true (said (world, 1, back));
+      g_assert_cmpuint (n_back, ==, 1);
+      g_assert_cmpuint (n_lost, ==, 1);
+    }
+}
+
+/* … and not so of one that goes back by itself. */
+static void
+test_what_is_returned_is_not_lost (void)
+{
+  g_autoptr (World) world = world_new (3, FALSE);
+
+  start (world);
+  n_back = n_lost = 0;
+  world->watch = count_back;
+  guint64 loan = offer (world, 1, "/3");
+  hunger (world, 2);
+  pass (world, 1000000);
+  guint64 link = world->wires->len;
+  g_assert_cmpuint (link, >, 0);
+  for (link = 1; link <= world->wires->len; link++)
+    deliver (world, link, 1, &(Message){ .kind = MESSAGE_RETURNED, .number = loan });
+  g_assert_cmpuint (n_back, ==, 1);
+  g_assert_cmpuint (n_lost, ==, 0);
+}
+
 /* Members have finished parts of a job for the one that held it, and dropped them: the rows of
  * these parts are wanted too. So the rows at or below the path are asked for, whoever computed
  * them, and the job does not run again before they are known. */
@@ -86,6 +138,8 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
 #define TEST(name, function) g_test_add_func ("/rerun/" name, function)
+  TEST ("what-is-lost-is-told-apart", test_what_is_lost_is_told_apart);
+  TEST ("what-is-returned-is-not-lost", test_what_is_returned_is_not_lost);
   TEST ("what-a-crash-brings-back-runs-when-its-rows-are-known",
         test_what_a_crash_brings_back_runs_when_its_rows_are_known);
   TEST ("a-coordinator-that-does-not-answer-is-not-waited-for-long",

@@ -98,23 +98,35 @@ loans_put (Node *node, LoanEntry *entry, const Result *result)
 }
 
 static void
-give_back (Node *node, guint64 loan)
-{
-  if (!loans_is_root (loan))
-    core_emit (node, NODE_EFFECT_BACK)->loan = loan;
-  else if (loan == node->root.loan)
-    root_back (node);
-}
-
-void
-loans_back (Node *node, LoanEntry *entry)
+give_back (Node *node, LoanEntry *entry, gboolean lost)
 {
   guint64 loan = entry->loan;
   gboolean elsewhere = quarantine_takes (node, entry);
 
   remove_entry (node, entry);
-  if (!elsewhere)
-    give_back (node, loan);
+  if (elsewhere)
+    return;
+  if (loans_is_root (loan))
+    {
+      if (loan == node->root.loan)
+        root_back (node);
+      return;
+    }
+  NodeEffect *effect = core_emit (node, NODE_EFFECT_BACK);
+  effect->loan = loan;
+  effect->failed = lost;
+}
+
+void
+loans_back (Node *node, LoanEntry *entry)
+{
+  give_back (node, entry, FALSE);
+}
+
+void
+loans_back_lost (Node *node, LoanEntry *entry)
+{
+  give_back (node, entry, TRUE);
 }
 
 /* A forgotten child: whoever holds it stops, or, if it is forgotten only here, offers it. */
@@ -308,7 +320,7 @@ loans_departed (Node *node, const Member *member)
         }
 #endif
       if (!rerun_waits (node, entry, member))
-        loans_back (node, entry);
+        loans_back_lost (node, entry);
     }
 }
 

@@ -77,6 +77,8 @@ LoanEntry *loans_find (Node *node, guint64 loan);
 /* The slot has its result / is ready again. */
 void loans_put (Node *node, LoanEntry *entry, const Result *result);
 void loans_back (Node *node, LoanEntry *entry);
+/* The same, since its holder is gone. */
+void loans_back_lost (Node *node, LoanEntry *entry);
 /* Puts it to use, and says so to the node that has it. */
 void loans_accept (Node *node, LoanEntry *entry, const Arrival *arrival);
 

@@ -261,7 +261,7 @@ end_wait (Node *node, guint64 loan)
 
   if (entry == NULL || entry->kind != LOAN_RERUNS)
     return;
-  loans_back (node, entry);
+  loans_back_lost (node, entry);
 }
 
 /* The slot comes back with its last answer. */
