@@ -5,7 +5,7 @@
 #   PLANS_BUILD   the build folder with bin/
 #   PLANS_OUT     the folder for what is written
 #   ROUNDS, ONLY, SIZE, PLANS  as in README
-# shellcheck disable=SC1091,SC2034,SC2154 # sizes.sh and runs.sh share its variables
+# shellcheck disable=SC1091,SC2030,SC2031,SC2034,SC2154 # sizes.sh and runs.sh share its variables; lanes have their own
 set -u
 : "${PLANS_BUILD:?}" "${PLANS_OUT:?}"
 # All plans, in the order of the tables. A new plan is one word more.
@@ -17,12 +17,12 @@ bin=$PLANS_BUILD/bin satin=$PLANS_BUILD/bin/satin
 work=$(mktemp -d "${TMPDIR:-/tmp}/satin-plans-XXXXXX")
 export XDG_STATE_HOME=$work/state XDG_CONFIG_HOME=$work/config
 runs=$XDG_STATE_HOME/satin/runs
-samples=$work/samples file=$work/run.satin
-touch "$samples" "$work/warnings" "$work/waits"
+samples=$work/samples warnings=$work/warnings file=$work/run.satin
+touch "$samples" "$warnings" "$work/waits"
 limit_s=300 # the longest that one run may take
 
-# Nodes of this script: their environment has our folder of runs.
-our_nodes () { grep -lsF "SATIN_RUN_FOLDER=$runs/" /proc/[0-9]*/environ | sed 's,/proc/,,; s,/environ,,'; }
+# Nodes of this script, or of one lane of it: their environment has a run's folder below our own.
+our_nodes () { grep -lsF "SATIN_RUN_FOLDER=$work/" /proc/[0-9]*/environ | sed 's,/proc/,,; s,/environ,,'; }
 kill_nodes ()
 {
   local pids
@@ -30,7 +30,16 @@ kill_nodes ()
   # shellcheck disable=SC2086
   [ -z "$pids" ] || kill -9 $pids 2>/dev/null
 }
-trap 'kill_nodes; rm -rf "$work"' EXIT
+end_all ()
+{
+  local lanes
+  lanes=$(jobs -rp)
+  # shellcheck disable=SC2086
+  [ -z "$lanes" ] || kill $lanes 2>/dev/null
+  kill_nodes
+  rm -rf "$work"
+}
+trap end_all EXIT
 trap 'exit 1' INT TERM
 
 stop () { echo "plans: $1" >&2; exit 2; }
@@ -146,8 +155,12 @@ for ((round = 1; round <= ROUNDS; round++)); do
     [ $(((ROUNDS - round) % each)) -eq 0 ] || continue
     say "round $round of $ROUNDS, run $((i + 1)) of ${#tasks[@]}: $function $arguments"
     # shellcheck disable=SC2086
-    $function $arguments
+    case $function in
+      sleep_run) run_in_lane "$i" $arguments ;;
+      *) end_lanes; $function $arguments ;;
+    esac
   done
+  end_lanes
 done
 measure_wait
 say
@@ -167,8 +180,8 @@ mkdir -p "$PLANS_OUT" || exit 1
   echo "sleep|$sleep_nodes nodes of $sleep_workers workers at two sites, sleep $sleep_ms --depth $sleep_depth, $work_s s of work"
 } >"$work/about"
 lists=(-v papers="$here/papers" -v bounds="$here/bounds" -v plans="$PLANS" -v out="$PLANS_OUT")
-awk -f "$here/stats.awk" -f "$here/table.awk" "${lists[@]}" -v about="$work/about" -v warnings="$work/warnings" "$samples" || exit 1
+awk -f "$here/stats.awk" -f "$here/table.awk" "${lists[@]}" -v about="$work/about" -v warnings="$warnings" "$samples" || exit 1
 awk -f "$here/stats.awk" -f "$here/plot.awk" "${lists[@]}" "$samples" || exit 1
 cat "$PLANS_OUT/table.md"
 echo "The figures are in $PLANS_OUT."
-[ ! -s "$work/warnings" ]
+[ ! -s "$warnings" ]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# shellcheck shell=bash disable=SC2154 # plans.sh and sizes.sh set the others
+# shellcheck shell=bash disable=SC2030,SC2031,SC2154 # plans.sh and sizes.sh set the others
 # The runs of make plans: each starts real nodes, does to them what its case says, checks the answer and writes figures into
 # $samples. Sourced by plans.sh.
 
@@ -9,7 +9,7 @@ sample () { echo "$1|$2|$3|$4|$5" >>"$samples"; }
 # A run that did not work is named at the end, and the rest goes on.
 failed () # WORDS
 {
-  echo "FAILED: $1" >>"$work/warnings"
+  echo "FAILED: $1" >>"$warnings"
   say
   echo "plans: $1" >&2
   [ ! -s "$work/err" ] || tail -n 3 "$work/err" | sed 's/^/plans: | /' >&2
@@ -131,6 +131,37 @@ deny_place () # CASE
   place=(env LD_PRELOAD="$slow_place" SLOW_PLACE_FOLDER="$work/numbers" SLOW_PLACE_NAME="${file##*/}" SLOW_PLACE_DENIED=1)
 }
 
+# Some runs of sleep at once, since their nodes need little of a core: each in a lane, a subshell with files and runs of its own.
+# Its samples stand apart until the round is over, so that their order is that of the tasks.
+run_in_lane () # TASK SLEEP-RUN-ARGUMENTS…
+{
+  local lane part
+  part=$work/parts/$(printf '%04d' "$1")
+  shift
+  mkdir -p "$work/parts"
+  [ "$(jobs -rp | wc -l)" -lt "$sleep_lanes" ] || wait -n
+  for ((lane = 1; lane < sleep_lanes; lane++)); do
+    [[ " $(jobs -rp | tr '\n' ' ')" == *" ${lanes[lane]:-none} "* ]] || break
+  done
+  (
+    work=$work/lane-$lane
+    trap kill_nodes EXIT
+    trap 'exit 1' INT TERM
+    mkdir -p "$work"
+    export XDG_STATE_HOME=$work/state
+    runs=$XDG_STATE_HOME/satin/runs file=$work/run.satin samples=$part
+    sleep_run "$@"
+  ) &
+  lanes[lane]=$!
+}
+lanes=()
+end_lanes ()
+{
+  wait
+  cat "$work/parts/"* >>"$samples" 2>/dev/null
+  rm -rf "$work/parts"
+}
+
 # sleep on nodes of two sites; `case` says who goes at half time. A run that was over by then is made again.
 sleep_run () # CASE PLAN SHARE
 {
@@ -145,7 +176,7 @@ sleep_run () # CASE PLAN SHARE
 # 2: it was over before a node was killed, or missed.
 sleep_once () # CASE PLAN SHARE: of a run's time, the interval of its checkpoint
 {
-  local case=$1 plan=$2 share=$3 nodes=$sleep_nodes name killed=0 victims=0 interval first ideal time label=$2 options place signal=KILL
+  local case=$1 plan=$2 share=$3 nodes=$sleep_nodes name killed=0 victims=0 interval first ideal time label=$2 options place signal=KILL uptime=0
   [ "$case" = fewer ] && nodes=$fewer_nodes
   interval=$(calculate "$share * $work_s / $sleep_nodes / $sleep_workers")
   name="$case, $plan"
@@ -153,8 +184,8 @@ sleep_once () # CASE PLAN SHARE: of a run's time, the interval of its checkpoint
     $((nodes / 2)) "$sleep_workers" $((nodes - nodes / 2)) "$sleep_workers" >"$work/sites"
   options_of "$plan" "$interval"
   deny_place "$case"
-  start "${place[@]}" "$satin" run --sites "$work/sites" --name plans --stats "$work/stats" "${options[@]}" -- "$bin/sleep" "$sleep_ms" \
-    --depth "$sleep_depth"
+  start "${place[@]}" "$satin" run --sites "$work/sites" --name plans --stats "$work/stats" --trace "$work/trace" "${options[@]}" -- \
+    "$bin/sleep" "$sleep_ms" --depth "$sleep_depth"
   : >"$work/victims"
   : >"$work/nodes"
   joined_all plans "$nodes" || { answered "$name" "$sleep_answer"; return 2; }
@@ -163,7 +194,7 @@ sleep_once () # CASE PLAN SHARE: of a run's time, the interval of its checkpoint
     choose_victims "$case" >"$work/victims"
     [[ $case != leave* ]] || signal=TERM
     wait_for_half "$plan" "$interval"
-    killed=$(now)
+    killed=$(now) uptime=$(cut -d' ' -f1 /proc/uptime)
     # shellcheck disable=SC2046
     kill -$signal $(cat "$work/victims") 2>/dev/null
     victims=$(grep -c . "$work/victims")
@@ -191,6 +222,27 @@ count_victims () # ROLE
     $2 in dead && index ($3, role) { n++ } END { print n + 0 }' "$work/nodes"
 }
 
+# Seconds from the kill to when the last job that a dead node had borrowed was back at its lender; nothing: none came back. By the
+# marks `lost` of --trace, whose clock is that of /proc/uptime, read in hundredths of a second.
+last_back ()
+{
+  sed -n 's/.*"ts":\([0-9]*\),"name":"lost".*/\1/p' "$work/trace" 2>/dev/null \
+    | awk -v killed="$uptime" '$1 / 1e6 > killed { last = $1 / 1e6 > last ? $1 / 1e6 : last } END { if (last) printf "%.3f\n", last - killed }'
+}
+
+# What nodes sent each other, the most memory of one for results of others, and messages that waited for a keeper: in theft and
+# buddy each of them is a save that a steal or a result forced.
+sample_traffic () # PART CASE PLAN
+{
+  local kind
+  for kind in $sent_kinds; do
+    sample "$1" "$2" "$3" "sent_${kind}_kb" "$(calculate "$(stat_of "sent_${kind}_bytes") / 1000")"
+  done
+  sample "$1" "$2" "$3" kept_kb "$(calculate "$(stat_of kept_bytes) / 1000")"
+  sample "$1" "$2" "$3" waits "$(stat_of waits)"
+  sample "$1" "$2" "$3" waited_s "$(stat_of waited_s)"
+}
+
 sleep_samples () # PART CASE PLAN
 {
   [ "$1" = order ] || { [ "$share" = "$share_middle" ] && [[ $case != leave* ]] && [ "$case" != fewer ]; } || return
@@ -200,6 +252,8 @@ sleep_samples () # PART CASE PLAN
   sample "$1" "$2" "$3" redone_s "$(stat_of redone_s)"
   sample "$1" "$2" "$3" salvaged_s "$(stat_of salvaged_s)"
   sample "$1" "$2" "$3" saves "$(stat_of saves)"
+  sample_traffic "$1" "$2" "$3"
+  [ "$victims" -eq 0 ] || [ -z "$(last_back)" ] || sample "$1" "$2" "$3" back_s "$(last_back)"
   sample "$1" "$2" "$3" masters "$(count_victims master)"
   sample "$1" "$2" "$3" coordinators "$(count_victims coordinator)"
 }
@@ -280,5 +334,5 @@ overhead_run () # NUMBER PLAN SECONDS
   sample overhead "$name" "$label" cpu_s "$cpu"
   sample overhead "$name" "$label" time_s "$time"
   sample overhead "$name" "$label" steals "$(stat_of steals_remote)"
-  sample overhead "$name" "$label" copied_kb "$(calculate "$(stat_of copied_bytes) / 1000")"
+  sample_traffic overhead "$name" "$label"
 }

@@ -7,6 +7,8 @@ apps=$source/apps
 sleep_nodes=8 sleep_workers=2 sleep_ms=100 sleep_depth=10 fewer_nodes=6
 # Paper 001's TSP takes 1106 s, with intervals of 1, 2 and 5 minutes: 5, 11 and 27 % of the run.
 share_often=0.05 share_middle=0.11 share_seldom=0.27
+sleep_lanes=2 # runs of sleep at once
+sent_kinds="jobs results keepers saves offers shared other" # of --stats: sent_…_bytes
 interval_s=2 interval_others='0.5 5' # seconds; --interval of the command interval_command
 interval_command=0
 suspend_commands=(
@@ -19,6 +21,8 @@ overhead_commands=(
   "nqueens 16|nqueens 16|14772512"
   "integrate 1e-12|integrate --epsilon 1e-12|="
   "life bar|life $apps/life/bar.rle 1000|generation 1000 population 712868"
+  "life bar, borders + 1 MB|life $apps/life/bar.rle 1000 --border 1000000|generation 1000 population 712868"
+  "life bar, + 1 MB, each 4th kept|life $apps/life/bar.rle 1000 --border 1000000 --keep 4|generation 1000 population 712868"
 )
 case $SIZE in
   full) ;;
@@ -40,7 +44,7 @@ case $SIZE in
     fi
     ;;
   tiny)
-    sleep_nodes=4 sleep_workers=1 sleep_ms=50 sleep_depth=9 fewer_nodes=3 share_often='' share_seldom=''
+    sleep_lanes=1 sleep_nodes=4 sleep_workers=1 sleep_ms=50 sleep_depth=9 fewer_nodes=3 share_often='' share_seldom=''
     suspend_commands=("tsp random75|tsp $apps/tsp/random75.tsp --upper 6954|length 6954")
     overhead_commands=("uts T1|uts T1|nodes 4130071 depth 10 leaves 3305118")
     interval_others=''

@@ -73,6 +73,38 @@ function grid(part, figure, form, title,    i, j, line, rule)
   print "" > md
 }
 
+# What nodes sent each other in a case, by kind of message, and what keepers did: a row for each figure, a column for each plan.
+function print_traffic(part, case,    names_of, figure, forms, n, i, j, line, rule, found)
+{
+  n = split("jobs, kB sent|results, kB sent|to keepers, kB sent|to the coordinator, kB sent|what is known of jobs, kB sent|" \
+            "shared bytes, kB sent|all else, kB sent|most memory of a keeper, kB|messages that waited for a keeper|their waits, s", \
+            names_of, "|")
+  split("sent_jobs_kb sent_results_kb sent_keepers_kb sent_saves_kb sent_offers_kb sent_shared_kb sent_other_kb kept_kb waits " \
+        "waited_s", figure, " ")
+  line = "| " case " |"
+  rule = "|---|"
+  for (j = 1; j <= n_names[part, "plan"]; j++)
+    if ((part FS case FS names[part, "plan", j] FS "kept_kb") in median)
+      {
+        line = line " " names[part, "plan", j] " |"
+        rule = rule "---|"
+        found = 1
+      }
+  if (!found)
+    return
+  print line "\n" rule > md
+  for (i = 1; i <= n; i++)
+    {
+      line = "| " names_of[i] " |"
+      for (j = 1; j <= n_names[part, "plan"]; j++)
+        if ((part FS case FS names[part, "plan", j] FS "kept_kb") in median)
+          line = line " " sprintf(figure[i] == "waited_s" ? "%.2f" : "%.0f", median[part FS case FS names[part, "plan", j] FS \
+                                  figure[i]]) " |"
+      print line > md
+    }
+  print "" > md
+}
+
 # What is left of the overhead without that of naive, which protects nothing. Of medians.
 function print_protection(    i, j, line, rule, key, naive)
 {
@@ -233,6 +265,11 @@ END {
       print_cost()
       print "## crash: seconds of work that were done again\n" > md
       grid("crash", "redone_s", "%.1f", "nodes killed at half time")
+      print "## crash: seconds from the kill to when the last job that a dead node had borrowed was back at its lender\n" > md
+      grid("crash", "back_s", "%.2f", "nodes killed at half time")
+      print "## crash: what nodes sent each other, and keepers\n" > md
+      print_traffic("crash", "calm")
+      print_traffic("crash", "half")
     }
   print_order()
   print_suspend()
@@ -240,9 +277,10 @@ END {
     {
       print "## overhead: CPU time of scans, driver and scribe, in % of all; nothing fails\n" > md
       grid("overhead", "share", "%.2f", "two nodes of one worker")
-      print "## overhead: kB of results that went to keepers\n" > md
-      grid("overhead", "copied_kb", "%.0f", "two nodes of one worker")
       print_protection()
+      print "## overhead: what nodes sent each other, and keepers\n" > md
+      for (i = 1; i <= n_names["overhead", "case"]; i++)
+        print_traffic("overhead", names["overhead", "case", i])
     }
   print_papers()
   print_bounds()

@@ -50,6 +50,13 @@ is_json "… and whoever left" "len ([1 for f in j['figures'] if f['plan'] == 'l
 is_json "… and a share of the CPU time" \
   "len ([1 for f in j['figures'] if f['figure'] == 'share' and 0 < f['median'] < 100])" \
   "SELECT count (*) FROM j, json_each (j, '\$.figures') WHERE value ->> 'figure' = 'share' AND value ->> 'median' > 0" 1
+is_json "… and when the last lost job was back" "len ([1 for f in j['figures'] if f['figure'] == 'back_s' and f['min'] > 0]) > 0" \
+  "SELECT iif (count (*) > 0, 'True', 'False') FROM j, json_each (j, '\$.figures') WHERE value ->> 'figure' = 'back_s' AND value ->> 'min' > 0" True
+is_json "… and what was sent to the coordinator" \
+  "len ([1 for f in j['figures'] if f['figure'] == 'sent_saves_kb' and f['part'] == 'order' and f['plan'] == 'checkpoint 11 %' and f['min'] > 0])" \
+  "SELECT count (*) FROM j, json_each (j, '\$.figures') WHERE value ->> 'figure' = 'sent_saves_kb' AND value ->> 'part' = 'order'
+     AND value ->> 'plan' = 'checkpoint 11 %' AND value ->> 'min' > 0" 1
+is "table.md has the traffic by kind, of the half and of the app" "$(grep -c '^| results, kB sent | [0-9]' "$work/out/table.md")" 2
 is "table.md has the paper's figure beside ours" \
   "$(grep -c '^| leave over 3/4 of the nodes from the start | -*[0-9.]* % | 12 %' "$work/out/table.md")" 1
 is "… and the date and the machine" "$(grep -cE '^- (date|machine|commit): .' "$work/out/table.md")" 3
