@@ -20,24 +20,35 @@ turn (Vector from, Vector axis)
                       vector_times (vector_dot (around, from) / (1 + c), around));
 }
 
+/* Where the children of a ball stand whose axis is z. */
 static void
-put_ball (GString *text, Vector centre, double radius, Vector axis, int depth)
+find_ways (Vector ways[9])
+{
+  for (int i = 0; i < 9; i++)
+    {
+      double up = i < 3 ? asin (sqrt (2.0 / 3)) : 0;
+      double around = i < 3 ? G_PI_4 + i * 2 * G_PI / 3 : G_PI / 12 + (i - 3) * G_PI / 3;
+
+      ways[i] = (Vector){ cos (up) * cos (around), cos (up) * sin (around), sin (up) };
+    }
+}
+
+static void
+put_ball (GString *text, const Vector ways[9], Vector centre, double radius, Vector axis, int depth)
 {
   g_string_append_printf (text, "s %g %g %g %g\n", centre.x, centre.y, centre.z, radius);
   for (int i = 0; depth > 0 && i < 9; i++)
     {
-      double up = i < 3 ? asin (sqrt (2.0 / 3)) : 0;
-      double around = i < 3 ? G_PI_4 + i * 2 * G_PI / 3 : G_PI / 12 + (i - 3) * G_PI / 3;
-      Vector way
-          = turn ((Vector){ cos (up) * cos (around), cos (up) * sin (around), sin (up) }, axis);
+      Vector way = turn (ways[i], axis);
 
-      put_ball (text, vector_along (centre, radius * 4 / 3, way), radius / 3, way, depth - 1);
+      put_ball (text, ways, vector_along (centre, radius * 4 / 3, way), radius / 3, way, depth - 1);
     }
 }
 
 GBytes *
 balls_nff (int depth)
 {
+  Vector ways[9];
   GString *text = g_string_new ("# balls, by raytrace\n"
                                 "b 0.078 0.361 0.753\n"
                                 "v\nfrom 2.1 1.3 1.7\nat 0 0 0\nup 0 0 1\nangle 45\nhither 0.01\n"
@@ -47,6 +58,7 @@ balls_nff (int depth)
                                 "p 4\n12 12 -0.5\n-12 12 -0.5\n-12 -12 -0.5\n12 -12 -0.5\n"
                                 "f 1 0.9 0.7 0.5 0.5 3.0827 0 1\n");
 
-  put_ball (text, (Vector){ 0, 0, 0 }, 0.5, (Vector){ 0, 0, 1 }, depth);
+  find_ways (ways);
+  put_ball (text, ways, (Vector){ 0, 0, 0 }, 0.5, (Vector){ 0, 0, 1 }, depth);
   return g_string_free_to_bytes (text);
 }

@@ -36,10 +36,7 @@ static const Box box_nothing
 static Box
 box_both (Box a, Box b)
 {
-  return (Box){
-    { fmin (a.least.x, b.least.x), fmin (a.least.y, b.least.y), fmin (a.least.z, b.least.z) },
-    { fmax (a.most.x, b.most.x), fmax (a.most.y, b.most.y), fmax (a.most.z, b.most.z) }
-  };
+  return (Box){ vector_least (a.least, b.least), vector_most (a.most, b.most) };
 }
 
 static double
@@ -117,10 +114,8 @@ divide (Entry *entries, guint n, Box all, int depth)
 
   for (guint i = 1; i < n; i++)
     {
-      Vector m = entries[i].middle;
-
-      least = (Vector){ fmin (least.x, m.x), fmin (least.y, m.y), fmin (least.z, m.z) };
-      most = (Vector){ fmax (most.x, m.x), fmax (most.y, m.y), fmax (most.z, m.z) };
+      least = vector_least (least, entries[i].middle);
+      most = vector_most (most, entries[i].middle);
     }
   size = vector_minus (most, least);
   axis = size.x >= size.y && size.x >= size.z ? 0 : size.y >= size.z ? 1 : 2;

@@ -36,24 +36,28 @@ static struct
 } watch;
 
 /* The same in all jobs of this process, made by the first. */
+static World *world_of_process;
+/* What main has read here, until a job takes it: a process is of one run, whose scene is one. */
+static Scene *read_by_main;
+
 static const World *
 world_known (void)
 {
-  static World *known;
-
-  if (g_once_init_enter (&known))
+  if (g_once_init_enter (&world_of_process))
     {
       g_autoptr (GError) error = NULL;
       World *world = g_new0 (World, 1);
-      Scene *scene = scene_read ("the scene", satin_const (shot)->nff, &error);
+      Scene *scene = g_atomic_pointer_exchange (&read_by_main, NULL);
 
+      if (scene == NULL)
+        scene = scene_read ("the scene", satin_const (shot)->nff, &error);
       if (scene == NULL)
         g_error ("%s", error->message); /* main has read it before */
       world->scene = scene;
       world->bvh = bvh_new (scene);
-      g_once_init_leave (&known, world);
+      g_once_init_leave (&world_of_process, world);
     }
-  return known;
+  return world_of_process;
 }
 
 /* Jobs --------------------------------------------------------------------------------------- */
@@ -349,6 +353,9 @@ publish (SatinRun *run, const Options *options)
   its = (Shot){ nff, options->width == 0 ? scene->view.width : options->width,
                 options->width == 0 ? scene->view.height : options->height, options->classic };
   satin_publish (run, shot, &its);
+  Scene *before = g_atomic_pointer_exchange (&read_by_main, g_steal_pointer (&scene));
+  if (before != NULL) /* main runs again */
+    scene_free (before);
   return TRUE;
 }
 

@@ -27,6 +27,20 @@ vector_times (double k, Vector a)
   return (Vector){ k * a.x, k * a.y, k * a.z };
 }
 
+/* Each part from whichever is less, or greater. Of numbers: fmin and fmax, which also mind what is
+ * no number, are calls. */
+static inline Vector
+vector_least (Vector a, Vector b)
+{
+  return (Vector){ a.x < b.x ? a.x : b.x, a.y < b.y ? a.y : b.y, a.z < b.z ? a.z : b.z };
+}
+
+static inline Vector
+vector_most (Vector a, Vector b)
+{
+  return (Vector){ a.x > b.x ? a.x : b.x, a.y > b.y ? a.y : b.y, a.z > b.z ? a.z : b.z };
+}
+
 /* Member by member, as a surface colours light. */
 static inline Vector
 vector_tint (Vector a, Vector b)

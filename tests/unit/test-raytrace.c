@@ -193,6 +193,52 @@ test_png (void)
   g_rmdir (folder);
 }
 
+/* A scene's number is the double that strtod gives, bit for bit. */
+static void
+check_number (const char *word)
+{
+  g_autofree char *text = g_strconcat (VIEW "s ", word, " 0 0 1\n", NULL);
+  g_autoptr (Scene) scene = scene_of (text);
+  double wanted = g_ascii_strtod (word, NULL);
+  double got = g_array_index (scene->solids, Solid, 0).place.x;
+
+  g_assert_true (memcmp (&got, &wanted, sizeof got) == 0);
+}
+
+/* However it is written. */
+static void
+test_numbers (void)
+{
+  static const char *const plain[] = { "0",
+                                       "-0",
+                                       "5.",
+                                       ".5",
+                                       "-.25",
+                                       "007",
+                                       "0.1",
+                                       "123456789012345",
+                                       "1234567890123456",
+                                       "-0.000000000000001",
+                                       "0.0000000000000001",
+                                       "1e22",
+                                       "1e-23",
+                                       "99999999999999.9" };
+  g_autoptr (GRand) random = g_rand_new_with_seed (7);
+  char word[32];
+
+  for (guint i = 0; i < G_N_ELEMENTS (plain); i++)
+    check_number (plain[i]);
+  for (guint i = 0; i < 20000; i++)
+    {
+      double value = (g_rand_double (random) - 0.5) * pow (10, g_rand_int_range (random, -9, 12));
+
+      g_snprintf (word, sizeof word, "%.*g", (int)(i % 17) + 1, value);
+      check_number (word);
+      g_snprintf (word, sizeof word, "%.*f", (int)(i % 15), value);
+      check_number (word);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -200,6 +246,7 @@ main (int argc, char **argv)
   g_test_add_func ("/raytrace/a-ray-meets-each-kind-of-body-where-it-is", test_bodies);
   g_test_add_func ("/raytrace/the-tree-finds-what-a-look-at-all-finds", test_tree);
   g_test_add_func ("/raytrace/a-scene-cut-off-anywhere-is-read-or-refused", test_cut_scenes);
+  g_test_add_func ("/raytrace/numbers-are-read-as-strtod-reads-them", test_numbers);
   g_test_add_func ("/raytrace/a-png-holds-the-picture", test_png);
   return g_test_run ();
 }
