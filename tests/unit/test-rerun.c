@@ -56,9 +56,9 @@ test_what_is_returned_is_not_lost (void)
   g_assert_cmpuint (n_lost, ==, 0);
 }
 
-/* Members have finished parts of a job for the one that held it, and dropped them: the rows of
- * these parts are wanted too. So the rows at or below the path are asked for, whoever computed
- * them, and the job does not run again before they are known. */
+/* T1-3a: members have finished parts of a job for the one that held it, and dropped them: the rows
+ * of these parts, whose author lives, are wanted too. So the rows at or below the path are asked
+ * for, whoever computed them, and the job does not run again before they are known. */
 static void
 test_what_a_crash_brings_back_runs_when_its_rows_are_known (void)
 {
@@ -66,9 +66,11 @@ test_what_a_crash_brings_back_runs_when_its_rows_are_known (void)
   Digest digest = digest_of_string ("/3/1");
   g_autoptr (GBytes) value = g_bytes_new ("7", 1);
   g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
-  g_ptr_array_add (rows, row_new ("/3/1", 1, &digest, 0.1, 50, value));
+  Row *row = row_new ("/3/1", 1, &digest, 0.1, 50, value);
+  g_ptr_array_add (rows, row);
 
   start (world);
+  row->node = node_self (world->peer[1].node);
   tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
   guint64 loan = offer (world, 1, "/3");
   hunger (world, 2);
