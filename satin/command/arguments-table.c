@@ -20,13 +20,6 @@ read_name (const Option *row, const char *text, gpointer values)
 }
 
 static gboolean
-read_protect (const Option *row, const char *text, gpointer values)
-{
-  (void)row;
-  return plan_read (text, &((Arguments *)values)->protect);
-}
-
-static gboolean
 read_steal (const Option *row, const char *text, gpointer values)
 {
   (void)row;
@@ -75,15 +68,6 @@ static const Option table[] = {
     .read = read_name,
     .takes
     = "a name of up to " G_STRINGIFY (FOLDER_NAME_MAX) " letters, digits, '.', '_' and '-'" },
-  { OPTIONS_VALUE (
-        "protect", 0, "PLAN",
-        "What a crash leaves: auto (all but the last moment, or the file), naive (nothing), orphan"
-        " (what other nodes took from the dead one), checkpoint (that and the file), buddy (all"
-        " but the last moment, with a file too), theft (the same, and each steal waits for it),"
-        " mirror (the same, and nothing waits: each result of a stolen job is sent twice), cut (the"
-        " file, which all nodes save together)"),
-    .where = OF_RUNS, .field = FIELD (protect), .read = read_protect,
-    .takes = "auto, naive, orphan, checkpoint, buddy, theft, mirror or cut" },
   { OPTIONS_VALUE ("verify", 0, "SHARE",
                    "Do this share (above 0, up to 1) of the work twice, and compare"),
     .where = OF_RUNS, .field = FIELD (verify), .read = read_share,

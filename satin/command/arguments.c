@@ -150,26 +150,24 @@ fit_patience (Arguments *options, const char *verb)
   return TRUE;
 }
 
-/* How many nodes the run begins with; 0: that stands elsewhere, in a file, or srun or mpirun has
- * started them. */
-static guint
-known_nodes (const Arguments *options, gboolean resumes)
+guint
+arguments_nodes (const Arguments *options, gboolean resumes)
 {
   if (options->sites != NULL || step_has_tasks () || (resumes && options->nodes == 0))
     return 0;
   return (guint)MAX (options->nodes, 1);
 }
 
-static gboolean
-fit_plan (const Arguments *options, gboolean resumes, const char *verb)
+gboolean
+arguments_fit_plan (const Arguments *options, gboolean resumes, guint nodes)
 {
-  guint nodes = known_nodes (options, resumes);
-  g_autofree char *wrong
-      = plan_refuses (options->protect, resumes || options->own.checkpoint != NULL, nodes);
+  const char *verb = resumes ? "resume " : "run ";
+  PlanName plan = options->own.protect;
+  g_autofree char *wrong = plan_refuses (plan, resumes || options->own.checkpoint != NULL, nodes);
 
   if (wrong != NULL)
     return command_usage (verb, "%s", wrong), FALSE;
-  if (options->verify > 0 && plan_knobs (options->protect).epochs)
+  if (options->verify > 0 && plan_knobs (plan).epochs)
     return command_usage (verb, "--verify does not go with --protect cut, whose epochs do not wait"
                                 " for a second result"),
            FALSE;
@@ -188,7 +186,7 @@ arguments_fit (Arguments *options, gboolean resumes)
   if (options->copy && options->sites == NULL)
     return command_usage (verb, "--copy needs --sites"), FALSE;
   options->tcp = options->tcp || options->listen != NULL;
-  return fit_patience (options, verb) && fit_plan (options, resumes, verb);
+  return fit_patience (options, verb);
 }
 
 /* ---- places and programs ---- */

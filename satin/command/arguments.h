@@ -35,7 +35,6 @@ typedef struct
   int nodes;                     /* 0: not said */
   double heartbeat_s, silence_s; /* both or none; 0: not said */
   gboolean tcp, live;
-  PlanName protect;
   double verify;   /* 0: not said */
   int steal;       /* of --steal, as FolderRun has it; -1: not said */
   gboolean closed; /* nobody joins later */
@@ -70,6 +69,12 @@ gboolean arguments_read (Arguments *options, const ArgumentsVerb *verb, int argc
 gboolean arguments_read_one (Arguments *options, const ArgumentsVerb *verb, int argc, char **argv);
 /* What of `run` or `resume` does not fit together. FALSE: said on stderr. */
 gboolean arguments_fit (Arguments *options, gboolean resumes);
+/* … and does the plan of protection, with all options that stand before or behind the program?
+ * `nodes` that the run begins with; 0: not known. */
+gboolean arguments_fit_plan (const Arguments *options, gboolean resumes, guint nodes);
+/* How many nodes the options say; 0: that stands elsewhere: in a file of sites or of a checkpoint,
+ * or srun or mpirun has started them. */
+guint arguments_nodes (const Arguments *options, gboolean resumes);
 /* The absolute path, or the URI, that `text` names (place_check). NULL: said on stderr,
  * COMMAND_STORE. (transfer full) */
 char *arguments_target (const char *text, gboolean insecure);

@@ -87,7 +87,7 @@ fill_run (FolderRun *run, const Arguments *options, const Restore *restore, gboo
   run->folder = recorded_folder (identity, is_marked);
   run->resume = TRUE;
   run->closed = options->closed;
-  run->protect = options->protect;
+  run->protect = options->own.protect;
   run->verify = options->verify;
   run->mended = options->own.mended;
   run->trust = options->own.trust;
@@ -260,6 +260,9 @@ resume (const Arguments *options, const char *folder, const char *tasks, char *c
     return COMMAND_ERROR;
   fill_run (&run, options, &restore, is_marked);
   code = spread_read (&run, options->sites, options->own.workers, &sites, &text);
+  if (code == COMMAND_DONE && sites != NULL
+      && !arguments_fit_plan (options, TRUE, sites_nodes (sites)))
+    return COMMAND_USAGE;
   if (code == COMMAND_DONE && options->own.checkpoint != NULL)
     code = move_on (&target, options, &restore, &moved);
   if (code != COMMAND_DONE)
@@ -286,7 +289,8 @@ command_resume (int argc, char **argv)
   const char *tasks = NULL; /* their file of sites */
   int code;
 
-  if (!arguments_read (&options, &verb, argc, argv) || !arguments_fit (&options, TRUE))
+  if (!arguments_read (&options, &verb, argc, argv) || !arguments_fit (&options, TRUE)
+      || !arguments_fit_plan (&options, TRUE, arguments_nodes (&options, TRUE)))
     return COMMAND_USAGE;
   if (options.words[0] == NULL || options.words[1] != NULL)
     return command_usage (

@@ -63,6 +63,8 @@ lift_options (Arguments *options)
       said->checkpoint = g_steal_pointer (&own.checkpoint);
       said->insecure = said->insecure || own.insecure;
     }
+  if (said->protect == PLAN_AUTO && !own.help)
+    said->protect = own.protect;
   said->mended = said->mended || own.mended;
   said->trust = said->trust || own.trust;
   if (said->trace == NULL && !own.help)
@@ -107,7 +109,7 @@ start (const Arguments *options, FolderRun *run)
   run->workers = options->own.workers > 0 ? options->own.workers : spread_workers (run->nodes);
   run->tcp = options->tcp;
   run->listen = g_strdup (options->listen);
-  run->protect = options->protect;
+  run->protect = options->own.protect;
   run->verify = options->verify;
   run->mended = options->own.mended;
   run->trust = options->own.trust;
@@ -117,6 +119,9 @@ start (const Arguments *options, FolderRun *run)
   run->stack = options->own.stack;
   run->shared_memory = options->own.shared_memory;
   code = spread_read (run, options->sites, options->own.workers, &sites, &text);
+  if (code == COMMAND_DONE && sites != NULL
+      && !arguments_fit_plan (options, FALSE, sites_nodes (sites)))
+    return COMMAND_USAGE;
   if (code == COMMAND_DONE && options->dry)
     {
       spread_show (run, sites, options->own.workers, options->copy);
@@ -152,6 +157,8 @@ command_run (int argc, char **argv)
   code = lift_options (&options);
   if (code != COMMAND_DONE)
     return code;
+  if (!arguments_fit_plan (&options, FALSE, arguments_nodes (&options, FALSE)))
+    return COMMAND_USAGE;
   if (options.own.anew && options.own.checkpoint == NULL)
     return command_usage ("run ", "--new needs --checkpoint");
   run.program = arguments_program (options.program[0]);

@@ -61,8 +61,8 @@ check_run (Submit *submit)
   g_strv_builder_add_many (words, "--", submit->path, NULL);
   all = g_strv_builder_end (words);
   if (!arguments_read (&options, &run, (int)g_strv_length (all), all)
-      || !arguments_fit (&options, FALSE))
-    return FALSE;
+      || !arguments_fit (&options, FALSE) || !arguments_fit_plan (&options, TRUE, 0))
+    return FALSE; /* each job of the chain has the checkpoint */
   if (options.words[0] != NULL)
     return command_usage (VERB, "--run: '%s' is no option", options.words[0]), FALSE;
   if (options.nodes > 0 || options.own.workers > 0 || options.own.checkpoint != NULL

@@ -570,3 +570,14 @@ site_line (const Site *site, const char *program, char **argv, const char *folde
     g_string_append (line, "; c=$?; rm -rf \"$t\"; exit $c");
   return g_string_free (g_steal_pointer (&line), FALSE);
 }
+
+guint
+sites_nodes (const GPtrArray *sites)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < sites->len; i++)
+    for (guint k = 0; k < ((const Site *)sites->pdata[i])->hosts->len; k++)
+      n += (guint)g_array_index (((const Site *)sites->pdata[i])->hosts, SiteHost, k).nodes;
+  return n;
+}

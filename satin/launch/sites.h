@@ -39,6 +39,8 @@ typedef struct
  * *text (out, transfer full; may be NULL): what stands there. NULL: one sentence that names file
  * and site. */
 GPtrArray *sites_read (const char *file, char **text, GError **error);
+/* How many nodes they have in all. */
+guint sites_nodes (const GPtrArray *sites);
 /* The words that run the shell command `line` on `host` (nullable) of `site`; `number` counts the
  * nodes of the site. `path`: the run's folder; `copied` as below. (transfer full) */
 char **site_argv (const Site *site, const char *path, const char *host, int number,

@@ -13,6 +13,7 @@
 #define OF_PROGRAMS "program run resume "
 
 static gboolean read_interval (const Option *row, const char *text, gpointer values);
+static gboolean read_protect (const Option *row, const char *text, gpointer values);
 
 static const Option table[] = {
   { OPTIONS_VALUE ("workers", 'w', "WORKERS", "Threads of each node that run jobs"),
@@ -39,6 +40,15 @@ static const Option table[] = {
         "Seconds between two publications and, if two are said, between copies to another node"),
     .usual = "auto: 2,0.2", .where = OF_PROGRAMS, .field = FIELD (interval_s),
     .read = read_interval, .takes = FOLDER_INTERVAL_WORDS },
+  { OPTIONS_VALUE (
+        "protect", 0, "PLAN",
+        "What a crash leaves: auto (all but the last moment, or the file), naive (nothing), orphan"
+        " (what other nodes took from the dead one), checkpoint (that and the file), buddy (all"
+        " but the last moment, with a file too), theft (the same, and each steal waits for it),"
+        " mirror (the same, and nothing waits: each result of a stolen job is sent twice), cut (the"
+        " file, which all nodes save together)"),
+    .where = OF_PROGRAMS, .field = FIELD (protect), .read = read_protect,
+    .takes = "auto, naive, orphan, checkpoint, buddy, theft, mirror or cut" },
   { OPTIONS_VALUE ("spin", 0, "MICROSECONDS",
                    "How long an idle worker polls at most before it sleeps"),
     .usual = G_STRINGIFY (OPTIONS_SPIN_US), .where = "program ", .field = FIELD (spin_us),
@@ -148,6 +158,13 @@ options_bytes (const Option *row, const char *text, gpointer values)
     return FALSE;
   *(guint64 *)field_of (row, values) = value << shift;
   return TRUE;
+}
+
+static gboolean
+read_protect (const Option *row, const char *text, gpointer values)
+{
+  (void)row;
+  return plan_read (text, &((Options *)values)->protect);
 }
 
 static gboolean

@@ -5,6 +5,8 @@
  * help, where it stands, its limits and what is said of a wrong value. Pure but for the help. */
 #pragma once
 
+#include "protocol/plan.h"
+
 #include <gio/gio.h>
 
 typedef struct Option Option;
@@ -64,6 +66,7 @@ typedef struct
   int workers;       /* 0: not said */
   double interval_s; /* 0: not said */
   double keep_s;     /* with it; 0: the default (folder_interval_read) */
+  PlanName protect;  /* not said: auto, the first */
   int spin_us;       /* how long an idle worker polls at most before it sleeps */
   char *checkpoint;  /* (nullable) as it was said; of a program: absolute or URI (place_check) */
   char *stats;       /* (nullable) absolute path */

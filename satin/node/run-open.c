@@ -146,6 +146,9 @@ static gboolean
 prepare_solo (SatinRun *run, GError **error)
 {
   g_autoptr (GError) reason = NULL;
+  g_autofree char *wrong = plan_refuses (run->options.protect, run->options.checkpoint != NULL, 1);
+  if (wrong != NULL)
+    return run_error (error, 2, "%s", wrong);
   run->config.founder = TRUE;
   run->begins_trace = run->options.trace != NULL;
   if (run->options.stats != NULL && !outlet_is_writable ("stats file", run->options.stats, &reason))

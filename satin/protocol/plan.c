@@ -69,6 +69,7 @@ plan_refuses (PlanName plan, gboolean checkpoint, guint nodes)
                             row->name);
   if (nodes == 1 && row->knobs.keeper == PLAN_KEEPER_RING)
     return g_strdup_printf (
-        "--protect %s needs two nodes, see -n: one has no other to keep its rows", row->name);
+        "--protect %s needs two nodes, see -n of `satin run`: one has no other to keep its rows",
+        row->name);
   return NULL;
 }

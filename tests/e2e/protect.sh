@@ -138,4 +138,36 @@ try "$satin" run --protect cut -- "${naps[@]}"
 is "cut needs a file" "$code" 2
 try "$satin" run --protect naive --checkpoint "$work/q.satin" -- "${naps[@]}"
 is "naive takes none" "$code" 2
+# Where the plan stands, and where the nodes or the checkpoint do, makes no difference; it is one sentence.
+refused () # NAME WORDS COMMAND…
+{
+  local name=$1 sentence=$2
+  shift 2
+  try "$@"
+  is "$name: exit code" "$code" 2
+  is "$name: one sentence" "$(grep -c . <<<"$words"):$(grep -cF -- "$sentence" <<<"$words")" 1:1
+}
+nap=("$SATIN_BIN/sleep" 1 --depth 2)
+printf '[site one]\nnodes = 1\n' >"$work/one"
+refused "a file of sites with one node" "--protect buddy needs two nodes" "$satin" run --sites "$work/one" --protect buddy -- "${nap[@]}"
+refused "a checkpoint behind the program" "--protect naive conflicts with --checkpoint" \
+  "$satin" run -n 2 --protect naive -- "${nap[@]}" --checkpoint "$work/q.satin"
+refused "a plan behind the program" "--protect cut needs --checkpoint" "$satin" run -n 2 -- "${nap[@]}" --protect cut
+for plan in buddy theft mirror; do
+  refused "$plan, a program alone" "--protect $plan needs two nodes" "${nap[@]}" --protect $plan --checkpoint "$work/q.satin"
+done
+for plan in checkpoint cut; do
+  refused "$plan, a program alone without a file" "--protect $plan needs --checkpoint" "${nap[@]}" --protect $plan
+  try "${nap[@]}" --protect $plan --checkpoint "$work/$plan.satin"
+  is "$plan, a program alone with one" "$code:$answer" "0:leaves 4"
+  try "$satin" run -n 2 --protect $plan -- "${nap[@]}" --checkpoint "$work/$plan-2.satin"
+  is "$plan with a checkpoint behind the program" "$code:$answer" "0:leaves 4"
+done
+for plan in naive orphan; do
+  refused "$plan, a program alone with a file" "--protect $plan conflicts" "${nap[@]}" --protect $plan --checkpoint "$work/q.satin"
+  try "${nap[@]}" --protect $plan
+  is "$plan, a program alone without one" "$code:$answer" "0:leaves 4"
+  refused "$plan, resumed" "--protect $plan conflicts" "$satin" resume "$work/cut.satin" --protect $plan
+done
+refused "no plan, a program alone" "--protect takes auto, naive" "${nap[@]}" --protect never
 finish

@@ -28,8 +28,11 @@ read_line (Arguments *options, const char *verb, const char *line, const char *w
 
   memset (options, 0, sizeof *options);
   g_assert_nonnull (freopen (spoken, "w", stderr));
-  gboolean taken = arguments_read (options, &about, (int)g_strv_length (argv), argv)
-                   && (!fits || arguments_fit (options, resumes));
+  gboolean taken
+      = arguments_read (options, &about, (int)g_strv_length (argv), argv)
+        && (!fits
+            || (arguments_fit (options, resumes)
+                && arguments_fit_plan (options, resumes, arguments_nodes (options, resumes))));
   fflush (stderr);
   dup2 (terminal, STDERR_FILENO);
   g_assert_true (g_file_get_contents (spoken, &words, NULL, NULL));
@@ -122,7 +125,7 @@ plans_and_files_fit (void)
         if (*line != '\0')
           check (&options, "run", line, wanted ? NULL : "--protect");
         gboolean naive = strstr (cases[i].plan, "naive") != NULL;
-        g_assert_true (!wanted || (options.protect == PLAN_NAIVE) == naive);
+        g_assert_true (!wanted || (options.own.protect == PLAN_NAIVE) == naive);
         /* A run that is resumed has a file, and a number of nodes that it remembers. */
         g_auto (Arguments) resumed = { 0 };
         gboolean fits = cases[i].with_file || strcmp (cases[i].plan, "--protect=buddy") == 0;
@@ -255,7 +258,7 @@ each_option_is_taken (void)
                 { "--insecure p", FIELD (own.insecure) },
                 { "--closed p", FIELD (closed) },
                 { "--copy --sites f p", FIELD (copy) },
-                { "--protect naive p", FIELD (protect) } }, /* PLAN_NAIVE is 1 */
+                { "--protect naive p", FIELD (own.protect) } }, /* PLAN_NAIVE is 1 */
       texts[] = { { "--checkpoint /f p", FIELD (own.checkpoint) },
                   { "--name f p", FIELD (name) },
                   { "--sites /f p", FIELD (sites) },

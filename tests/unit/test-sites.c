@@ -58,6 +58,7 @@ a_file_is_read (void)
   g_assert_false (me->again);
   g_assert_cmpint (me->launcher, ==, SITE_LOCAL);
   g_assert_cmpint (g_array_index (me->hosts, SiteHost, 0).nodes, ==, 3);
+  g_assert_cmpuint (sites_nodes (sites), ==, 1 + 4 + 8 + 3);
 }
 
 static void
