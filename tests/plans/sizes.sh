@@ -7,7 +7,7 @@ apps=$source/apps
 sleep_nodes=8 sleep_workers=2 sleep_ms=100 sleep_depth=10 fewer_nodes=6
 # Paper 001's TSP takes 1106 s, with intervals of 1, 2 and 5 minutes: 5, 11 and 27 % of the run.
 share_often=0.05 share_middle=0.11 share_seldom=0.27
-sleep_lanes=2 # runs of sleep at once
+sleep_lanes=3 # runs of sleep at once
 sent_kinds="jobs results keepers saves offers shared other" # of --stats: sent_…_bytes
 interval_s=2 interval_others='0.5 5' # seconds; --interval of the command interval_command
 interval_command=0
