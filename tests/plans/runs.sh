@@ -139,7 +139,7 @@ run_in_lane () # TASK SLEEP-RUN-ARGUMENTS…
   part=$work/parts/$(printf '%04d' "$1")
   shift
   mkdir -p "$work/parts"
-  [ "$(jobs -rp | wc -l)" -lt "$sleep_lanes" ] || wait -n
+  while [ "$(jobs -rp | wc -l)" -ge "$sleep_lanes" ]; do wait -n; done # which also tells of what ended before
   for ((lane = 1; lane < sleep_lanes; lane++)); do
     [[ " $(jobs -rp | tr '\n' ' ')" == *" ${lanes[lane]:-none} "* ]] || break
   done
@@ -235,6 +235,7 @@ last_back ()
 sample_traffic () # PART CASE PLAN
 {
   local kind
+  [ -n "$(stat_of kept_bytes)" ] || return # no node has reported
   for kind in $sent_kinds; do
     sample "$1" "$2" "$3" "sent_${kind}_kb" "$(calculate "$(stat_of "sent_${kind}_bytes") / 1000")"
   done
