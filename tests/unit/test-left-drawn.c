@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is said of trees by chance, to the sixth digit: a small slip in left.c makes its estimates of
- * recorded runs (test-left) only a little worse. */
+/* What is said of trees by chance, to the sixth digit: a small slip in left.c makes its estimates
+ * of recorded runs (test-left) only a little worse. */
 #include "config.h"
 
 #include "left-rows.h"
@@ -77,7 +77,7 @@ run_drawn (Drawn *drawn, const char *path, guint depth, double weight, double sh
   return work_s;
 }
 
-/* Two roots. Whoever changes the estimate on purpose puts the lines that this test prints here. */
+/* Two roots. After a change of the estimate the lines that this test prints belong here. */
 static void
 test_drawn (void)
 {
