@@ -211,6 +211,89 @@ test_own_news_and_those_of_strangers_are_dropped (void)
   g_assert_true (knows (world, 1, "/4"));
 }
 
+/* What a leaver has told of before it said GOODBYE. */
+static struct
+{
+  guint leaver, n; /* n: offers at `path` of other members */
+  const char *path;
+  gboolean gone;
+} told;
+
+static void
+watch_leaver (World *world, guint who, const NodeEffect *effect)
+{
+  g_auto (Message) message = { 0 };
+
+  (void)world;
+  if (who != told.leaver || !read_sent (effect, &message))
+    return;
+  told.gone = told.gone || message.kind == MESSAGE_GOODBYE;
+  if (message.kind != MESSAGE_HOLD || node_id_is_none (&message.id) || told.gone)
+    return;
+  for (guint i = 0; i < message.holds->len; i++)
+    told.n += g_str_equal (g_array_index (message.holds, MessageHold, i).path, told.path);
+}
+
+/* `who` leaves, and has this row (nullable). */
+static void
+leave (World *world, guint who, const char *row)
+{
+  told.leaver = who;
+  told.n = 0;
+  told.gone = FALSE;
+  world->watch = watch_leaver;
+  tell (world, who, &(NodeEvent){ .kind = NODE_EVENT_LEAVE });
+  if (row != NULL)
+    {
+      g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
+      g_autoptr (GBytes) value = g_bytes_new ("42", 2);
+      Digest digest = digest_of_string (row);
+      g_ptr_array_add (rows, row_new (row, 1, &digest, 0.5, 70, value));
+      step (world, who, &(NodeEvent){ .kind = NODE_EVENT_ROWS, .rows = rows });
+    }
+  tell (world, who, &(NodeEvent){ .kind = NODE_EVENT_HALTED });
+  for (guint i = 0; i < NODES; i++)
+    world->peer[i].late = FALSE;
+  pass (world, G_USEC_PER_SEC);
+  g_assert_true (told.gone);
+}
+
+static void
+test_a_directory_that_leaves_tells_the_next (void)
+{
+  g_autoptr (World) world = with_orphan ("/1/5");
+
+  told.path = "/1/5";
+  leave (world, 0, NULL);
+  g_assert_cmpuint (told.n, ==, 1);
+  g_assert_true (knows (world, 1, "/1/5"));
+}
+
+/* Its lender hears from the leaver itself who has the row now, which says so on a longer way. */
+static void
+test_a_leaver_tells_its_lender_where_its_rows_are (void)
+{
+  g_autoptr (World) world = with_orphan (ORPHAN);
+
+  told.path = "/0/1/3";
+  leave (world, 2, told.path);
+  g_assert_cmpuint (told.n, ==, 1);
+  g_assert_true (knows (world, 1, told.path));
+}
+
+/* … and of an orphan that the leaver has made. */
+static void
+test_a_leaver_tells_its_lender_of_its_orphans (void)
+{
+  g_autoptr (World) world = with_orphan (ORPHAN);
+
+  (void)lend (world, 2, 4, "/0/1/7");
+  world->peer[4].late = TRUE; /* the last whose word it waits for */
+  told.path = "/0/1/7";
+  leave (world, 2, NULL);
+  g_assert_cmpuint (told.n, >=, 1);
+}
+
 /* Else a job could begin before what it brings along is known. */
 static void
 test_no_job_passes_what_it_brings_along (void)
@@ -257,6 +340,9 @@ main (int argc, char **argv)
   TEST ("next", test_the_next_directory_is_told);
   TEST ("below-an-orphan", test_the_holder_of_an_orphan_hears_what_lies_below);
   TEST ("own", test_own_news_and_those_of_strangers_are_dropped);
+  TEST ("directory-leaves", test_a_directory_that_leaves_tells_the_next);
+  TEST ("rows-move", test_a_leaver_tells_its_lender_where_its_rows_are);
+  TEST ("leaver-makes-orphans", test_a_leaver_tells_its_lender_of_its_orphans);
   TEST ("order", test_no_job_passes_what_it_brings_along);
   TEST ("stems", test_the_way_goes_over_stems);
   return g_test_run ();
