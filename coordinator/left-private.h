@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What left.c finds out of the tree, and left-range.c says of it. As left.h: pure, one thread. */
+/* What left.c finds, and left-range.c makes a range of. As left.h: pure, one thread. */
 #pragma once
 
 #include "coordinator/left.h"
 
-/* So many looks count however much work was done since. */
+/* At least so many looks count, even old ones. */
 #define LEFT_PAST_MIN 3
 
 /* What one look found. */
@@ -15,7 +15,7 @@ typedef struct
 
 typedef struct
 {
-  GArray *looks;                     /* of LeftLook, the last ones; of the Left */
+  GArray *looks;                     /* of LeftLook, the last ones; owned by the Left */
   guint n_ended;                     /* subtrees that step 2 knows of, … */
   double ended_said_s, ended_true_s; /* … their sums, … */
   double open_said_s, open_true_s;   /* … and those of unfinished jobs, as of the last look */
@@ -27,5 +27,6 @@ left_look (const LeftPast *past, guint index)
   return &g_array_index (past->looks, LeftLook, index);
 }
 
-/* `n_open`: unfinished jobs of which step 2 has said something. As left_work. */
+/* Makes the range (left.c lists the steps). `n_open`: unfinished jobs with an estimate that is not
+ * checked yet. Result and `work` as of left_work. */
 gboolean left_range (const LeftPast *past, guint n_open, LeftRange *work);

@@ -9,8 +9,8 @@
 
 typedef struct Left Left;
 
-/* Seconds: of work, or of time. Between low and high the truth lies as a rule; never wider than
- * LEFT_WIDEST to each side of `best`. */
+/* Seconds: of work, or of time. Between low and high the truth lies as a rule. Ranges of work are
+ * never wider than LEFT_WIDEST to each side of `best`. */
 typedef struct
 {
   double best_s, low_s, high_s;
@@ -36,8 +36,8 @@ void left_end (Left *left);
  * was. */
 gboolean left_work (const Left *left, LeftRange *work);
 
-/* The workers that are busy, smoothed over some seconds since the first one was; zeroed at first.
- */
+/* The number of busy workers, smoothed over some seconds, and over less just after the first one
+ * has become busy; zeroed at first. */
 typedef struct
 {
   double busy, at_s, since_s;

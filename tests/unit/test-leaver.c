@@ -208,7 +208,7 @@ test_hands_on_what_it_was_handed (void)
     }
 }
 
-/* Many rows that are handed over are offered to each member, each once, in messages of a size. */
+/* An heir offers many rows to the directory, each once, in messages of a size. */
 static void
 test_offers_each_row_once (void)
 {

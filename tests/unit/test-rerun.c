@@ -114,7 +114,8 @@ test_a_coordinator_that_does_not_answer_is_not_waited_for_long (void)
   g_assert_true (said (world, 1, back));
 }
 
-/* An orphan has no lender that could ask: the coordinator asks when its holder is gone too. */
+/* An orphan has no lender that could ask. When its holder is gone too, the directory asks the
+ * coordinator: n0 is both. */
 static void
 test_the_rows_below_an_orphan_are_offered_when_its_holder_is_gone (void)
 {

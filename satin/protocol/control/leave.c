@@ -462,7 +462,8 @@ is_alone (Node *node)
   return TRUE;
 }
 
-/* Everybody offers what this node had lent, and has heard of what was handed over. */
+/* Each member with which there is a session has answered LEAVING: it offers what this node had lent
+ * to it. */
 static gboolean
 is_heard (Node *node)
 {

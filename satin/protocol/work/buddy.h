@@ -110,8 +110,8 @@ gsize buddy_kept_bytes (Node *node);
 gboolean buddy_has_rows_of (Node *node, const NodeId *ward);
 /* Somebody asks for the rows of a member that is gone, or will be in a moment. */
 void buddy_on_ask (Node *node, const NodeId *from, const Message *message);
-/* Of a member that is gone: its rows, if they are here, are offered to all; who asked for them is
- * answered. */
+/* Of a member that is gone: its rows, if they are here, are offered (directory.h); then the nodes
+ * that asked for them are answered. */
 void buddy_wards_offer (Node *node, const NodeId *gone);
 void buddy_wards_answer (Node *node, const NodeId *gone);
 void buddy_wards_check (Node *node);

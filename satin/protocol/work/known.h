@@ -27,16 +27,16 @@ void known_init (Node *node);
 void known_done (Node *node);
 /* FALSE: that is known, or there is no room. */
 gboolean known_add (Node *node, const char *path, const Holder *holder);
-/* All that this node holds under this path. FALSE: nothing. */
+/* Removes all that `id` holds at this path. FALSE: it held nothing. */
 gboolean known_remove (Node *node, const char *path, const NodeId *id);
-/* What it holds of one digest, and the engine is told in any case: it just acted on what is not so.
+/* The same of one digest, and the engine is told in any case: it just acted on what is not so.
  * What is held under another one, as the state that a job has kept, is known on. */
 void known_deny (Node *node, const char *path, const Digest *digest, const NodeId *id);
-/* (transfer container): the paths of which this node holds something; they live until the next
+/* (transfer container): the paths of which `id` holds something; they live until the next
  * change. */
 GPtrArray *known_paths_of (Node *node, const NodeId *id);
-/* Tells that member what others are known to hold at or below `path` (nullable: at all), and this
- * node's orphans. */
+/* Tells `to` which offers at or below `path` (NULL: all) are known here, of other members and of
+ * this node's orphans; not its own rows. */
 void known_tell_below (Node *node, const NodeId *to, const char *path);
 void known_departed (Node *node, const NodeId *id);
 /* Everything at or below `path`. */

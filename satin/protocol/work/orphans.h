@@ -24,7 +24,8 @@ void orphans_withdraw (Node *node, HeldJob *held);
 void orphans_flush (Node *node);
 /* Tells that member of all orphans here. */
 void orphans_tell (Node *node, const NodeId *to);
-/* All announcements, to a directory with which a session has just begun, or that is another now. */
+/* Tells `to`, if it is the directory, of all orphans and rows here: when its session begins, and
+ * when it has become the directory. */
 void orphans_greet (Node *node, const NodeId *to);
 /* After a new name. */
 void orphans_enter_all (Node *node);
@@ -45,5 +46,5 @@ void orphans_on_adopt_event (Node *node, const NodeEvent *event);
 void orphans_ask (Node *node, guint64 loan, const char *path, const Digest *digest,
                   const NodeId *holder, const Loan *job);
 void orphans_on_adopt (Node *node, const NodeId *from, const Message *message);
-/* What is offered here at or below this path is offered no more. */
+/* Drops the orphans and rows that are offered here at or below this path. */
 void orphans_covered (Node *node, const char *path);

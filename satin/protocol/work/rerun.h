@@ -2,10 +2,10 @@
 /* What is to run again because its holder is gone. The checkpoint may hold rows at or below its
  * path: of the holder, and of members that have finished parts of it and dropped them. So before a
  * slot that came back runs again, its node asks the coordinator, which offers these rows, whoever
- * computed them (archive.h), and then answers. The directory (directory.h) asks for each path that
- * the departed member offered: such a job has no lender that could ask. An ask ends with its
- * answer. Until then it is repeated to each new coordinator. A slot waits RERUN_PATIENCE_US at
- * most. Driver's thread. */
+ * computed them (archive.h), and then answers. In a run with a checkpoint the directory
+ * (directory.h) asks for each path of which it knows that the departed member offered it: an orphan
+ * has no lender that could ask. An ask ends with its answer. Until then it is repeated to each new
+ * coordinator. A slot waits RERUN_PATIENCE_US at most. Driver's thread. */
 #pragma once
 
 #include "../members/member.h"
@@ -14,7 +14,7 @@
 
 /* A slot does not wait longer than this for a coordinator that is slow. */
 #define RERUN_PATIENCE_US G_USEC_PER_SEC
-/* Asks without a slot; more of them become one for the whole file. */
+/* Asks without a slot; if there are more, they become one for each root of main. */
 #define RERUN_ASKS_MAX 1024u
 
 typedef struct
