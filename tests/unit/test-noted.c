@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Rows of the ledger: a node keeps an event until the present coordinator says, in its present
  * lease, that exactly this event is published. */
-#include "node-world.h"
+#include "node-alone.h"
 
 #include <string.h>
 
@@ -454,6 +454,38 @@ test_a_held_job_keeps_its_times (void)
   g_assert_cmpuint (held->took_ms, ==, 6);
 }
 
+/* The roster of n2, as it would be without n1 in this term. Returns what n2 keeps of that. */
+static EventState
+lose_1 (World *world, guint32 terms)
+{
+  Node *node = alone (world, 2);
+  GPtrArray *members = roster_new_members ();
+  Term term = node->roster.term;
+  const NodeId gone = id_of (world, 1);
+
+  for (guint i = 0; i < node->roster.members->len; i++)
+    if (!node_id_equal (&((Member *)node->roster.members->pdata[i])->id, &gone))
+      g_ptr_array_add (members, g_rc_box_acquire (node->roster.members->pdata[i]));
+  term.number += terms;
+  roster_replace (node, &term, node->roster.version + 1, members);
+  const Event *event = g_queue_peek_tail (&node->events.kept);
+  g_assert_cmpstr (event->kind, ==, EVENT_LEFT);
+  return event->state;
+}
+
+/* In one term the coordinator sees each version of the roster. Another term's master may never have
+ * heard of whom the one before had let in. */
+static void
+test_who_left_between_two_terms_is_told (void)
+{
+  for (guint32 terms = 0; terms < 2; terms++)
+    {
+      g_autoptr (World) world = world_at_rest (3);
+
+      g_assert_cmpint (lose_1 (world, terms), ==, terms == 0 ? EVENT_SEEN : EVENT_TOLD);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -475,6 +507,7 @@ main (int argc, char **argv)
   TEST ("the-end-asks-again-when-another-one-leaves",
         test_the_end_asks_again_when_another_one_leaves);
   TEST ("the-end-does-not-wait-for-long", test_the_end_does_not_wait_for_long);
+  TEST ("between-two-terms", test_who_left_between_two_terms_is_told);
   TEST ("rows-tell-of-their-jobs", test_rows_tell_of_their_jobs);
   TEST ("a-held-job-keeps-its-times", test_a_held_job_keeps_its_times);
   return g_test_run ();

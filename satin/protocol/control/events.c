@@ -139,10 +139,18 @@ events_unmatched (Node *node, const char *path)
                                 .host = "the job that is spawned there is another one, or none" });
 }
 
+/* Between two terms somebody may leave whom the coordinator never knew: a master that died had let
+ * it in, and told not all. */
+static gboolean
+is_seen_by_all (const Node *node, const Message *event)
+{
+  return !node->roster.leapt || !g_str_equal (event->text, EVENT_LEFT);
+}
+
 void
 events_see (Node *node, const Message *event)
 {
-  keep (node, event, node->saves.here ? EVENT_DUE : EVENT_SEEN);
+  keep (node, event, node->saves.here || !is_seen_by_all (node, event) ? EVENT_DUE : EVENT_SEEN);
   if (node->saves.opened)
     saves_note_roster (node);
 }

@@ -203,6 +203,7 @@ roster_replace (Node *node, const Term *term, guint64 version, GPtrArray *member
 
   keep_members (old, members);
   alive_changed (node);
+  node->roster.leapt = term_compare (&node->roster.term, term) != 0;
   node->roster.term = *term;
   node->roster.version = version;
   node->roster.gather_us = CORE_NEVER;

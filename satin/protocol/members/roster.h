@@ -66,6 +66,7 @@ typedef struct
 {
   Term term;
   guint64 version;
+  gboolean leapt;     /* the roster before was of another term */
   GPtrArray *members; /* of Member, eldest first; empty until joined */
   guint32 next_number;
   guint32 term_seen;   /* greatest term number ever met */
