@@ -42,12 +42,9 @@ static const Option table[] = {
     .read = read_interval, .takes = FOLDER_INTERVAL_WORDS },
   { OPTIONS_VALUE (
         "protect", 0, "PLAN",
-        "What a crash leaves: auto (all but the last moment, or the file), naive (nothing), orphan"
-        " (what other nodes took from the dead one), checkpoint (that and the file), buddy (all"
-        " but the last moment, with a file too), theft (the same, and each steal waits for it),"
-        " mirror (the same, and nothing waits: each result of a stolen job is sent twice), cut (the"
-        " file, which all nodes save together)"),
-    .where = OF_PROGRAMS, .field = FIELD (protect), .read = read_protect,
+        "What a crash leaves: auto, naive, orphan, checkpoint, buddy, theft, mirror, cut: see"
+        " WHICH PLAN in satin(1)"),
+    .usual = "auto", .where = OF_PROGRAMS, .field = FIELD (protect), .read = read_protect,
     .takes = "auto, naive, orphan, checkpoint, buddy, theft, mirror or cut" },
   { OPTIONS_VALUE ("spin", 0, "MICROSECONDS",
                    "How long an idle worker polls at most before it sleeps"),
