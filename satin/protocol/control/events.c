@@ -139,10 +139,10 @@ events_unmatched (Node *node, const char *path)
                                 .host = "the job that is spawned there is another one, or none" });
 }
 
-/* Between two terms somebody may leave whom the coordinator never knew: a master that died had let
- * it in, and told not all. */
+/* Does the coordinator see this by its own roster? Between two terms a member may leave that it
+ * never knew: the master that died had let that one in and had not told everybody. */
 static gboolean
-is_seen_by_all (const Node *node, const Message *event)
+coordinator_sees (const Node *node, const Message *event)
 {
   return !node->roster.leapt || !g_str_equal (event->text, EVENT_LEFT);
 }
@@ -150,7 +150,7 @@ is_seen_by_all (const Node *node, const Message *event)
 void
 events_see (Node *node, const Message *event)
 {
-  keep (node, event, node->saves.here || !is_seen_by_all (node, event) ? EVENT_DUE : EVENT_SEEN);
+  keep (node, event, node->saves.here || !coordinator_sees (node, event) ? EVENT_DUE : EVENT_SEEN);
   if (node->saves.opened)
     saves_note_roster (node);
 }

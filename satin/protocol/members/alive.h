@@ -29,7 +29,7 @@
 #define ALIVE_MEET_MIN 2
 #define ALIVE_MEET_MAX 60
 
-#define ALIVE_TOLD_US (3 * G_USEC_PER_SEC) /* who works in a small run speaks each second */
+#define ALIVE_TOLD_US (3 * G_USEC_PER_SEC) /* a busy member of a small run speaks each second */
 
 typedef enum
 {
