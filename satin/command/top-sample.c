@@ -79,6 +79,8 @@ add_jobs (TopSample *sample, const char *id, GVariant *said)
     }
 }
 
+#define STANDS_S 60.0 /* when so long nothing more is done, the rate is 0 */
+
 static double
 rate (double now, double then, double seconds)
 {
@@ -124,6 +126,21 @@ compare_jobs (gconstpointer a, gconstpointer b)
   return one > other ? -1 : one < other;
 }
 
+/* The share that is done grows when rows come, each few seconds: from one sample to the next it
+ * would leap from nothing to far too much. */
+static void
+set_done_rate (TopSample *sample, const TopSample *before)
+{
+  gboolean grew = before != NULL && sample->done > before->done;
+  double seconds = before != NULL ? (double)(sample->at_us - before->grew_us) / G_USEC_PER_SEC : 0;
+
+  sample->grew_us = before == NULL || grew ? sample->at_us : before->grew_us;
+  if (grew)
+    sample->done_rate = rate (sample->done, before->done, seconds);
+  else
+    sample->done_rate = before == NULL ? NAN : seconds < STANDS_S ? before->done_rate : 0;
+}
+
 TopSample *
 top_sample_new (const Gather *gather, gint64 at_us, const TopSample *before)
 {
@@ -137,9 +154,7 @@ top_sample_new (const Gather *gather, gint64 at_us, const TopSample *before)
   sample->left_high_s = fields_number (gather->status, "left_high_s");
   sample->risk_one_s = fields_number (gather->status, "at_risk_s");
   sample->risk_all_s = fields_number (gather->status, "at_risk_all_s");
-  sample->done_rate = before != NULL ? rate (sample->done, before->done,
-                                             (double)(at_us - before->at_us) / G_USEC_PER_SEC)
-                                     : NAN;
+  set_done_rate (sample, before);
   sample->nodes = g_array_new (FALSE, FALSE, sizeof (TopNode));
   g_array_set_clear_func (sample->nodes, clear_node);
   sample->jobs = g_array_new (FALSE, FALSE, sizeof (TopJob));

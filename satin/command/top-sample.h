@@ -28,7 +28,8 @@ typedef struct
   gint64 at_us;                           /* monotonic time */
   double done, risk_one_s, risk_all_s;    /* NAN: not known */
   double left_s, left_low_s, left_high_s; /* time left and its range; NAN: not known yet */
-  double done_rate; /* share a second since the sample before; NAN: not known */
+  double done_rate; /* share a second, between the last two times that it grew; NAN: not known */
+  gint64 grew_us;   /* when it was first seen as it is */
   GArray *nodes;    /* of TopNode, eldest first */
   GArray *jobs;     /* of TopJob, the oldest first */
 } TopSample;

@@ -71,6 +71,34 @@ figures (int busy, double cpu_s, int jobs, double lost_s)
   "\"for_s\":2},{\"state\":\"waiting\",\"path\":\"/0\",\"job\":\"fib\",\"args\":\"(4)\"," \
   "\"for_s\":9}]}"
 
+/* Rows come each few seconds; samples are taken each second. */
+static void
+the_share_done_has_a_rate_between_two_times_that_it_grew (void)
+{
+  static const struct
+  {
+    double done;
+    gint64 at_s;
+    double rate;
+  } looks[] = { { 0.25, 10, NAN },  { 0.25, 11, NAN },    { 0.5, 12, 0.125 },   { 0.5, 13, 0.125 },
+                { 0.5, 14, 0.125 }, { 0.75, 16, 0.0625 }, { 0.75, 17, 0.0625 }, { 0.75, 77, 0 } };
+  g_autoptr (TopSample) before = NULL;
+
+  for (guint i = 0; i < G_N_ELEMENTS (looks); i++)
+    {
+      Gather gather = begin (looks[i].done);
+      TopSample *sample = top_sample_new (&gather, looks[i].at_s * SECOND, before);
+
+      if (isnan (looks[i].rate))
+        g_assert_true (isnan (sample->done_rate));
+      else
+        g_assert_cmpfloat (sample->done_rate, ==, looks[i].rate);
+      top_sample_free (before);
+      before = sample;
+      gather_clear (&gather);
+    }
+}
+
 static void
 rates_are_of_the_time_between_two_samples (void)
 {
@@ -242,6 +270,7 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/top/done-rate", the_share_done_has_a_rate_between_two_times_that_it_grew);
   g_test_add_func ("/top/rates", rates_are_of_the_time_between_two_samples);
   g_test_add_func ("/top/oldest-jobs", the_oldest_job_comes_first);
   g_test_add_func ("/top/events", what_happened_is_told);
