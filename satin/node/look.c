@@ -170,7 +170,7 @@ look_at_checkpoint (SatinRun *run, GError **error)
   if (!run->restore.exists && (run->folder_run.resume || run->config.replay != NULL))
     { /* it was there when this was asked for: to begin anew would put another in its place */
       g_set_error (&reason, COORDINATOR_ERROR, COORDINATOR_ERROR_STORE,
-                   "there is no checkpoint at '%s' any more", run->config.checkpoint);
+                   "there is no checkpoint at '%s'", run->config.checkpoint);
       return pass_on (run, reason, g_get_monotonic_time () - began_us, error);
     }
   if (!run->restore.exists)

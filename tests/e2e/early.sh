@@ -190,7 +190,7 @@ if start_sftp "$work/sftp"; then
     rm "$work/sftp/files/g.db"
     ended
     if [ "$code" = 4 ]; then
-      is 'removed: one sentence' "$words" "satin: there is no checkpoint at '$uri/g.db' any more"
+      is 'removed: one sentence' "$words" "satin: there is no checkpoint at '$uri/g.db'"
     else
       is 'removed, but later: the answer' "$answer" "$right"
       ok '… and it stands there again' [ -s "$work/sftp/files/g.db" ]
