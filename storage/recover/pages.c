@@ -286,9 +286,9 @@ scan_page (Scan *scan)
 {
   const guint8 *page = scan->pages->page, *end = page + scan->page_size;
   guint64 payload_max = MIN (scan->pages->size, G_MAXINT32);
+  RecordShape shape; /* out here: inside it would be filled with zeros for each byte */
   for (const guint8 *at = page; at < end && !scan->stop; at++)
     {
-      RecordShape shape;
       gsize taken = 0;
       if (!record_take_shape (at, end, payload_max, &shape))
         continue;
