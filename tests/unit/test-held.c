@@ -382,7 +382,10 @@ test_rows_go_once (void)
   g_assert_cmpstr (((Row *)handed->pdata[0])->path, ==, "/1");
 }
 
-/* With a buddy, what its lender gives a row too has one here if it was long, or a round asks. */
+#define LARGE 1000000
+
+/* With a buddy, what its lender gives a row too has one here if it was long for its size, or a
+ * round asks. */
 static void
 test_rows_that_are_worth_it (void)
 {
@@ -401,7 +404,7 @@ test_rows_that_are_worth_it (void)
       HeldJob *held = held_for (world, 0, loan);
       g_array_unref (end (world, held));
       held->word = HELD_NO_WORD;
-      held->work_us = HELD_ROW_US - 2 + loan;
+      held->work_us = HELD_ROW_PRICE_US (g_bytes_get_size (held->value)) - 2 + loan;
     }
   held_forget_saved (node);
   guint64 risk_us;
@@ -411,6 +414,18 @@ test_rows_that_are_worth_it (void)
   held_for (world, 0, 1)->word = HELD_KEPT;
   g_autoptr (GPtrArray) kept = held_rows (node, &risk_us);
   g_assert_cmpuint (kept->len, ==, 3);
+
+  HeldJob *held = held_for (world, 0, 3);
+  g_bytes_unref (held->value);
+  held->value = g_bytes_new_take (g_malloc0 (LARGE), LARGE);
+  for (guint more = 0; more < 2; more++)
+    {
+      held->work_us = HELD_ROW_PRICE_US (LARGE) - 1 + more;
+      held_forget_saved (node);
+      g_autoptr (GPtrArray) large = held_rows (node, &risk_us);
+      g_assert_cmpuint (large->len, ==, 2 + more);
+    }
+  g_assert_cmpuint (HELD_ROW_PRICE_US (LARGE), >, 0.8 * LARGE); /* 1 ns a byte, 0.12 % */
 }
 
 /* An acknowledgement of what still runs, or of nothing, drops nothing. */

@@ -507,8 +507,8 @@ is_worth_a_row (Node *node, const HeldJob *held)
   if (held->word != HELD_NO_WORD)
     return TRUE; /* what its keeper has stays there until the lender has it, too */
 #endif
-  return held->lender != LENDER_NODE || !buddy_takes (node) || held->work_us >= HELD_ROW_US
-         || node->round.heard;
+  return held->lender != LENDER_NODE || !buddy_takes (node) || node->round.heard
+         || held->work_us >= HELD_ROW_PRICE_US (g_bytes_get_size (held->value));
 }
 
 GPtrArray *

@@ -8,9 +8,10 @@
 #include "../node.h"
 #include "work.h"
 
-/* With buddies a result that its lender will give a row too gets one here only from so much on: so
- * there are at most 120 a second for each seat. */
-#define HELD_ROW_US 8333
+/* With buddies a result that its lender will give a row too gets one here only if its job took so
+ * long, and so much longer for each byte of its value, that its row costs 0.12 % of that at most. A
+ * row costs about 10 us, and 1 ns a byte. */
+#define HELD_ROW_PRICE_US(bytes) (8333 + (guint64)(bytes)*833 / 1000)
 
 typedef enum
 {
