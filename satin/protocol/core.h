@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The inside of a Node: its parts side by side, and the two ways out (emit, log). Included by the
- * files of this room only. Each part is written by the file of its name; the others call its
+/* The inside of a Node: its parts side by side, and the two ways out (emit, log). Only files of
+ * this room include it. The file of a part's name writes that part; the other files call its
  * functions. */
 #pragma once
 

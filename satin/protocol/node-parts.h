@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What holds the layers of a Node together, for node.c and tests. Driver's thread. */
+/* The functions that join the layers of a Node, for node.c and tests. Driver's thread. */
 #pragma once
 
 #include "members/above.h"

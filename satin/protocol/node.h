@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One node of a run as a pure machine: an event in, effects out. No clock, sockets, threads, files
- * or random numbers of its own: time and seed are arguments, so the same events give the same
- * effects, under the real driver (net) and under the simulator (tests/sim). The engine is met only
- * through effects and events; see engine/exchange.h, whose calls they mirror one to one. node.c
- * only routes; one struct and one file per idea: roster, loans (what I lent), orphans (what I hold
- * for others), saves, constants, stop. */
+/* One node of a run as a pure state machine: an event in, effects out. No clock, sockets, threads,
+ * files or random numbers of its own: time and seed are arguments, so the same events give the same
+ * effects, under the real driver (satin/node) and under the simulator (tests/sim). The node reaches
+ * the engine only through effects and events, which mirror the calls of engine/exchange.h one to
+ * one. node.c only routes. Each part has one struct and one file: roster, loans (jobs that this
+ * node lent), held (jobs that it runs for others), saves, constants, stop, … */
 #pragma once
 
 #include "digest.h"

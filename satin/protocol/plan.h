@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The plans of protection: what of a node survives its crash. A plan is a row of one table of
+/* The plans of protection: which work of a node survives its crash. A plan is a row of one table of
  * knobs, and the rest of the code asks for a knob, never for a plan. Pure; any thread. */
 #pragma once
 

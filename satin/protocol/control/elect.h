@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Elections of the coordinator, led by the master: when the lease is vacant, some time after nodes
- * have joined, and when its holder has become slow or fails. All members are asked, a few at a
- * time. A bid is the time of a real commit at the checkpoint's place, and proves by the generation
- * that it found there that it is the same place: all that was acknowledged stands in it. Nothing
- * waits for an election but what is to be saved. Driver's thread. */
+ * have joined, and when the holder of the lease has become slow or fails. The master asks all
+ * members, a few at a time. A bid is the time of a real commit at the checkpoint's place. It names
+ * the generation that the bidder found there, which proves that it is the same place: everything
+ * that was acknowledged stands in it. During an election only saving waits. Driver's thread. */
 #pragma once
 
 #include "../members/member.h"

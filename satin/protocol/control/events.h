@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rows of the ledger until a publication has them, whoever is coordinator. Each node keeps what
- * happened to it (its slots that came back) and what it saw happen (who joined, who left), and
- * tells a new coordinator all of it. In normal times a node tells only what happened to itself: the
- * coordinator sees the rest with its own eyes. An event is named by what it says, so a coordinator
- * may be told of it any number of times: in the file it is one row. Driver's thread. */
+/* Rows of the ledger until a publication has them, whichever node is coordinator. Each node keeps
+ * the events that happened to it (its slots that came back) and those that it saw (members that
+ * joined or left), and tells a new coordinator all of them. Otherwise a node tells the coordinator
+ * only the events that happened to itself: the coordinator sees the others, too. The content of an
+ * event identifies it, so a node may tell it any number of times, and the file has one row.
+ * Driver's thread. */
 #pragma once
 
 #include "../members/member.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The lease of the coordinator. The master alone gives it: to itself when a run begins, or when
- * it takes over and nobody holds it, and then to whoever wins an election (elect.h). It has a term,
- * that of the master who gave it, and a number that grows with every coordinator; what is said of
- * an older one is refused. A coordinator counts as such where it has said itself that it has taken
- * over: until then rows stay where they are. Driver's thread. */
+/* The lease of the coordinator. Only the master grants it: to itself when a run begins, or when it
+ * takes over and no member holds the lease, and then to the winner of an election (elect.h). The
+ * lease has the term of the master that granted it, and a number that grows with every coordinator;
+ * nodes refuse messages of an older lease. A node sends rows to a coordinator only after that has
+ * said that it has taken over. Driver's thread. */
 #pragma once
 
 #include "../members/member.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Leaving: a crash that is announced, with everything of value said before. The master releases
- * (never the last one that stays); the engine halts; those who hold jobs of the leaver's offer them
- * as orphans; its finished results go, largest first, to an heir, who offers them like the rows of
- * a checkpoint; then it says GOODBYE, and what it had not finished comes back to the lenders as
- * after a crash. Whatever is not heard in time is lost as in a crash. Driver's thread. */
+/* Leaving: a crash that is announced, after the leaver has handed over everything of value. The
+ * master releases the leaver (never the last node that stays). The engine halts. The holders of the
+ * leaver's jobs offer them as orphans. The leaver's finished results go, largest first, to an heir,
+ * which offers them like the rows of a checkpoint. Then the leaver says GOODBYE, and jobs that it
+ * had not finished come back to their lenders as after a crash. Results that arrive too late are
+ * lost as in a crash. Driver's thread. */
 #pragma once
 
 #include "../members/member.h"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Saving now, because somebody asked: the coordinator has everybody scan, waits for them with some
- * patience, publishes, and tells all. What is asked for while a round goes on begins it anew, so
- * that its publication holds what was finished when it was asked.
+/* Saving on request: the coordinator has all members scan, waits for them with some patience,
+ * publishes, and tells all. A request that comes while a round is under way begins a new round, so
+ * that the publication holds everything that was finished at the request.
  *
  * One scan is enough, although results move meanwhile. A result that arrives before its lender has
- * heard of the round is in a slot that will be scanned. One that arrives later may come too late
- * for the lender's scan; but the lender's ACK says that it has heard, and the holder, who drops the
- * result at the ACK, saves it first. A member that leaves before its scan may have handed its
- * results to one that has scanned: then all scan again. Driver's thread. */
+ * heard of the round is in a slot that will be scanned. A later result may miss the lender's scan.
+ * But then the lender's ACK says that it has heard of the round, and the holder saves the result
+ * before it drops it at the ACK. A member that leaves before its scan may have handed its results
+ * to a member that has scanned: then all scan again. Driver's thread. */
 #pragma once
 
 #include "../members/member.h"

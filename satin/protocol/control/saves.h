@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rows on their way to the coordinator, and the coordinator's own part of that: the scribe's
- * orders. A new coordinator asks for whole frontiers; no other memory of saves exists. What went to
- * an earlier one, or was said by it, does not count. Driver's thread. */
+/* Sends rows to the coordinator; at the coordinator, also gives the scribe its orders. A new
+ * coordinator asks for whole frontiers; no other memory of saves exists. Rows that went to an
+ * earlier coordinator, and messages of an earlier one, do not count. Driver's thread. */
 #pragma once
 
 #include "../members/member.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The end of a run: main is finished, or the run is suspended as a whole (everybody halts, saves
- * and says so). With a checkpoint the end waits for its last publication. Driver's thread. */
+/* The end of a run: main is finished, or the whole run is suspended (each node halts, saves and
+ * says so). With a checkpoint the end waits for the last publication. Driver's thread. */
 #pragma once
 
 #include "../members/link.h"

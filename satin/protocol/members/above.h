@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a layer calls in those above it. The layers are archives, each linked only with those below:
- * members (links, sessions, the roster, the failure detector), work (jobs, results, their copies),
- * control (saving, electing, ending). A lower layer names no part of an upper one: what happens
- * goes up through these two tables. node-above.c fills them in: it has which parts are told of
- * what, and in which order. Driver's thread. */
+/* Calls from a layer to the layers above it. The layers are archives, each linked only with those
+ * below: members (links, sessions, the roster, the failure detector), work (jobs, results, their
+ * copies), control (saving, electing, ending). A lower layer names no part of an upper one; it
+ * calls through these two tables. node-above.c fills the tables in: it lists which parts are
+ * called, and in which order. Driver's thread. */
 #pragma once
 
 #include "../messages/message.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The master lets newcomers in. Each change of the roster costs every member a message, so those
- * who ask soon after another was let in wait for each other, the longer the more members there are,
- * and are one change. The first one never waits. Driver's thread. */
+/* The master lets newcomers in. Each change of the roster costs every member a message. So
+ * newcomers that ask soon after another one was let in are collected into one change; the more
+ * members there are, the longer they wait. The first newcomer never waits. Driver's thread. */
 #pragma once
 
 #include "link.h"

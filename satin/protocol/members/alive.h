@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The failure detector: pings, silence, and dials as proof of death.
  *
- * A broken link is dialled again at once, by both ends. A dial that is refused proves death if the
- * member is of this host, unless a link still stands over which its crash report may come.
- * Elsewhere something between may have refused it: it counts if no member has a link (reach.h asks
- * all), and if the address answered before or the member had a second to dial itself. Another node
- * of the same host at that address proves death, too. Long silence counts as proof. A member that
- * was silent for half of that is dialled: if only the link is half open, it answers over the new
- * one. A member that the master hears and others do not is not dead: the master offers a relay; if
- * that does not help for half a minute, the member has to go.
+ * Both ends dial again at once when a link breaks. If a dial to a member of this host is refused,
+ * the member is proved dead, unless a link still stands over which its crash report may come. If
+ * the member is on another host, something between may have refused the dial. Then the refusal
+ * counts only if no member has a link to the member (reach.h asks all), and if the address answered
+ * before or the member had a second to dial itself. Another node of the same host at that address
+ * proves death, too. Long silence counts as proof. A member that was silent for half of that time
+ * is dialled: if only the link is half open, the member answers over the new one. A member that the
+ * master hears and others do not is not dead: the master offers a relay. If that does not help for
+ * half a minute, the master removes the member.
  *
- * Members whose death was not proved are dialled by everybody, for ever and ever more seldom. So
- * the two sides of a split meet even if only one node of each reaches one of the other. Driver's
- * thread. */
+ * All nodes dial members whose death was not proved, for ever and ever more seldom. So the two
+ * sides of a split meet even if only one node of each reaches one of the other. Driver's thread. */
 #pragma once
 
 #include "link.h"

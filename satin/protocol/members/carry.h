@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The session of each member: which links carry it, what goes over it, what came. Here the
- * protocol stands on satin/mesh. What members say to each other is not lost, comes once and in
- * order, whatever happens to links; only what finds and connects nodes goes over links by itself.
- * A session begins with the first link that is bound to its member and ends with the member.
- * Driver's thread. */
+/* The session of each member: which links carry it, and the messages that go over it. Here the
+ * protocol uses satin/mesh. Messages between members are not lost and arrive once and in order,
+ * whatever happens to links; only messages that find and connect nodes go over links directly. A
+ * session begins with the first link that is bound to its member and ends with the member. Driver's
+ * thread. */
 #pragma once
 
 #include "../messages/message.h"

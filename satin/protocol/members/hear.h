@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The one place that reads a message and hands it to its part, or to the layers above, if
- * messages.def lets the other end say it, and this node hear it. A malformed message ends the link
- * it came over, nothing else. Driver's thread. */
+/* The one place that reads a message and gives it to its part, or to the layers above, if
+ * messages.def lets the other end send it and this node receive it. A malformed message ends the
+ * link that it came over, and does nothing else. Driver's thread. */
 #pragma once
 
 #include "link.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The links of a node: which member stands at the other end, what was said on it, and dials under
- * way. A link is *greeted* when its HELLO came, and *bound* when the one who greeted is a member:
- * only then does it carry the session of that member (carry.h). Of two links to one member all are
- * read, until the session retires one. Driver's thread. */
+/* The links of a node: which member stands at the other end, the state of the greeting, and dials
+ * under way. A link is *greeted* when its HELLO came, and *bound* when its other end is a member:
+ * only then it carries the session of that member (carry.h). If there are two links to one member,
+ * this node reads both, until the session retires one. Driver's thread. */
 #pragma once
 
 #include "carry.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the layers above may do with members. They see no link: what is said to a member arrives
- * once and in order, or the member leaves. (Crash reports, and the word that the run has ended, are
- * for whoever is linked, member or not: poison.h and stop.h alone know links.) Driver's thread. */
+/* Operations of the layers above on members. These layers see no link: a message to a member
+ * arrives once and in order, or the member leaves. (Crash reports, and the message that the run has
+ * ended, go to every linked node, member or not: only poison.h and stop.h know links.) Driver's
+ * thread. */
 #pragma once
 
 #include "../messages/message.h"

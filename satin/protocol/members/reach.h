@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Members that cannot be dialled from here. Others are asked whether they have a link to such a
- * one: who has lets it dial us (sites that open connections in one direction only) and passes on
- * what is said (route.h). A refused dial is the proof of death only if nobody else has a link, and
- * if the refused one, should it live, had time to dial itself. Driver's thread. */
+/* Members that this node cannot dial. It asks other members whether they have a link to such a
+ * member. A node that has one asks the member to dial this node (for sites that open connections in
+ * one direction only) and relays messages (route.h). A refused dial proves death only if no other
+ * node has a link, and if the member had time to dial itself. Driver's thread. */
 #pragma once
 
 #include "link.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who is here: the members, eldest first, under a term and a version. Only the master changes it;
- * the newer of two (term, version) holds. The eldest is master; when all its elders are proved dead
- * the next opens a new term. Whoever meets a newer roster without itself was falsely accused and
- * rejoins. Driver's thread. */
+/* The members, eldest first, under a term and a version. Only the master changes the roster; of two
+ * rosters the one with the newer (term, version) holds. The eldest member is master; when all its
+ * elders are proved dead, the next one opens a new term. A node that meets a newer roster without
+ * itself was falsely accused and rejoins. Driver's thread. */
 #pragma once
 
 #include "carry.h"

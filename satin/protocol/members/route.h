@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Links that go through other nodes. A *routed* link is a Link like any other to the rest of the
- * protocol; its messages and frames travel whole over another link, the *carrier*, whose other end
- * passes them on to a link of its own. Each link numbers the routes that its two ends begin, so
- * nobody but the two ends knows more than his neighbours. When a carrier breaks, all that goes over
- * it breaks, and both ends hear of it.
+/* Links that go through other nodes. To the rest of the protocol a *routed* link is a Link like any
+ * other. Its messages and frames travel whole over another link, the *carrier*, whose other end
+ * passes them on over a link of its own. Each link numbers the routes that its two ends begin, so a
+ * relaying node knows only its neighbours. When a carrier breaks, all routed links over it break,
+ * and both ends are told.
  *
- * Limits: no route goes through more than ROUTE_HOPS_MAX nodes, and none in a circle, since each
- * is built on links that were there before it. What members say comes in frames of their session,
- * which are small and of which the session lets few be on their way; what else goes over a link is
- * no larger than a roster. Driver's thread. */
+ * Limits: no route goes through more than ROUTE_HOPS_MAX nodes, and none in a circle, since each is
+ * built on links that were there before it. Messages of members come in frames of their session,
+ * which are small and of which the session keeps few in flight; any other message over a link is no
+ * larger than a roster. Driver's thread. */
 #pragma once
 
 #include "link.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How many bytes this node has sent to other members, by what the messages are for (NodeSent). A
- * message counts once, with the head of its frame, however often a session sends it again; links'
- * own messages and what this node passes on for others do not count. Driver's thread. */
+/* How many bytes this node has sent to other members, by the purpose of the messages (NodeSent). A
+ * message counts once, with the head of its frame, however often a session sends it again. The
+ * links' own messages, and messages that this node relays for others, do not count. Driver's
+ * thread. */
 #pragma once
 
 #include "../messages/message.h"

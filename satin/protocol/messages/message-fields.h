@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The shapes that fields of messages have: for each its bytes, how it is written and read, and the
- * rule that its value keeps, which holds for the writer as for the reader. Included by what goes
- * over the fields of all kinds: message.c, and tests. */
+/* The shapes of message fields: for each its bytes, its writer and reader, and the rule that its
+ * value keeps, which holds for the writer as for the reader. Included by the files that go over the
+ * fields of all kinds: message.c, and tests. */
 #pragma once
 
 #include "message.h"

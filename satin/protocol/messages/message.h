@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What nodes say to each other, and its bytes: a prelude (kind, sizes), one header in GVariant's
- * little-endian bytes whose type the kind fixes, then raw attachments (arguments, values; zeros
- * before the first one align it), which are never walked. Pure. Decoding trusts nothing: every size
+/* The messages between nodes, and their bytes: a prelude (kind, sizes), one header in GVariant's
+ * little-endian bytes whose type the kind fixes, then raw attachments (arguments, values), which
+ * are never parsed; zeros before the first one align it. Pure. Decoding trusts nothing: every size
  * is checked before it is used, the header must be in normal form, and each field keeps the rule of
  * its shape (message-fields.h), which the encoder checks as well. */
 #pragma once

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The rows of the checkpoint that this node, the coordinator, offers to whoever spawns their jobs
- * again: announced like finished orphans, adopted as often as they are asked for, gone when
- * they are covered. There may be millions of them, so they lie in a trie. Driver's thread. */
+/* The rows of the checkpoint that this node, the coordinator, offers to nodes that spawn their jobs
+ * again. They are announced like finished orphans, adopted as often as a node asks for them, and
+ * dropped when they are covered. There may be millions of them, so they lie in a trie. Driver's
+ * thread. */
 #pragma once
 
 #include "trie.h"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Protection in memory (paper 002). Each member's rows go to one other member, its buddy: at
- * another site if there is one, else on another host, else any; in plan `buddy` the next of the
- * ring of all members. So a crash costs what was finished
- * since the last scan, with a checkpoint or without, and nothing has to be read from a disk. When a
- * member is gone, its buddy offers its rows like those of a checkpoint
- * (archive.h), and a slot that the dead member held waits until they are offered (rerun.h).
+ * another site if there is one, else on another host, else any; in plan `buddy` the next one in the
+ * ring of all members. So a crash costs only the work since the last scan, with a checkpoint or
+ * without, and no node has to read a disk. When a member is gone, its buddy offers its rows like
+ * those of a checkpoint (archive.h), and a slot that the dead member held waits until they are
+ * offered (rerun.h).
  *
- * A result that came from elsewhere is not acknowledged before it stands at the buddy: until then
- * its sender keeps it, and offers it if this member dies. So of a job's result there are always two
- * copies: at the holder and in the slot, then in the slot and at the buddy. Driver's thread. */
+ * A result from another node is not acknowledged before it stands at the buddy: until then its
+ * sender keeps it, and offers it if this member dies. So there are always two copies of a job's
+ * result: at the holder and in the slot, then in the slot and at the buddy. Driver's thread. */
 #pragma once
 
 #include "../members/member.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What all nodes must have before they run a job of this master's root: the constants and inputs,
- * published once; and BEST values, which are only passed on (the engine merges them). The master
- * names the digest of all constants; who has others asks for the set. Driver's thread. */
+/* The constants and inputs, which every node must have before it runs a job of this master's root,
+ * and which main publishes once; and the BEST values, which this part only passes on (the engine
+ * merges them). The master names the digest of all constants; a node that has others asks for the
+ * set. Driver's thread. */
 #pragma once
 
 #include "../members/member.h"

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The directory is the one member that knows every offer: orphans, rows of members that are gone,
- * and rows of the checkpoint. It is the eldest that lives, as a rule the master (the hub of
+ * and rows of the checkpoint. It is the eldest member that lives, as a rule the master (the hub of
  * contacts.h). Other nodes know only the offers below jobs that they run.
  *
  * Each member tells the directory what it offers (HOLD), what it offers no more (UNHOLD), and which
  * jobs have ended that had offers at or below them (COVERED). These news follow the loans: a node
  * that has lent or adopted a job tells the job's holder the news at or below it. So news take one
  * step for each time that the job was lent on. The directory also tells the holder of each running
- * orphan the news below it, and whoever offers something what is covered. A thief hears what is
- * known at or below a job before it gets that; so does the holder of an orphan, when it is adopted
- * and when the directory hears of it. So a node that runs a job soon knows the offers below it, and
- * need not ask.
+ * orphan the news below the orphan, and the node that made an offer when the offer is covered. A
+ * thief hears what is known at or below a job before it gets the job; the holder of an orphan hears
+ * it when the orphan is adopted and when the directory hears of the orphan. So a node that runs a
+ * job soon knows the offers below it, and need not ask.
  *
  * A node that knows the news already does not pass them on, so they do not go in circles. News that
- * are lost, with a node or with a directory, cost time only. Driver's thread. */
+ * are lost, with a node or with a directory, cost only time. Driver's thread. */
 #pragma once
 
 #include "../messages/message.h"

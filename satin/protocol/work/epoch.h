@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Epochs of two colours (the knob `epochs`, paper 003). Nobody scans by itself: the coordinator
- * begins a round of saving (round.h) at each interval, and none before the last one has been
- * published. Such a round is an epoch. START is SCAN, the local checkpoint of a member is its scan,
+/* Epochs of two colours (the knob `epochs`, paper 003). No member scans by itself: the coordinator
+ * begins a round of saving (round.h) at each interval, after the last one has been published. Such
+ * a round is an epoch. The paper's START is SCAN, the local checkpoint of a member is its scan,
  * FIN_LOC_CKPT is SCANNED, and FINISH is EPOCH.
  *
  * Each member has a colour, the lowest bit of the epoch's number, and records from its local
- * checkpoint to the end of the epoch. Both bits ride in JOBS, RESULT and HAND. With its own the
- * receiver finds in the paper's table (its Fig. 1) what the message is:
- * - orphan: sent after the sender's checkpoint, and the receiver has not taken its own. It does so
- *   now, before it hears the message, and does not wait for START.
- * - in transit: sent before the sender's checkpoint, and the receiver's is over. A result is put
- *   into its slot, which may have been scanned. So its ACK waits until the epoch ends: the holder,
- *   which keeps what is not acknowledged, has it in its own checkpoint. Rows that a leaving member
- *   hands over go to the coordinator at once.
- * - normal: else. What the table calls impossible occurs where a member has not heard of an epoch
- *   yet, or a coordinator has died. It is taken as normal: rows are true whenever they are written.
+ * checkpoint to the end of the epoch. JOBS, RESULT and HAND carry both bits of their sender. From
+ * these and its own two bits the receiver finds the class of the message in the paper's table (its
+ * Fig. 1):
+ * - orphan: sent after the sender's checkpoint, and the receiver has not taken its own. The
+ *   receiver takes it now, before it hears the message, and does not wait for START.
+ * - in transit: sent before the sender's checkpoint, and the receiver has taken its own. A result
+ *   is put into its slot, which may have been scanned. So the ACK waits until the epoch ends: the
+ *   holder keeps unacknowledged results, and has this one in its own checkpoint. Rows that a
+ *   leaving member hands over go to the coordinator at once.
+ * - normal: any other message. The combination that the table calls impossible occurs if a member
+ *   has not heard of an epoch yet, or a coordinator has died. It counts as normal: rows are true
+ *   whenever they are written.
  *
  * Members count the results that they send to and get from each other. SCANNED has the sums, and
  * TRANSIT says of each result in transit that it has come. The epoch is published when all members

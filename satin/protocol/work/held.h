@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What this node holds for others: jobs it runs, or has finished, with the return address of each.
- * A finished one stays until its lender says that the result is in a slot. A job whose lender left
- * is an orphan (orphans.c). Driver's thread. */
+/* Jobs that this node holds for others: it runs them, or has finished them. Each has its return
+ * address. A finished job stays until its lender says that the result is in a slot. A job whose
+ * lender left is an orphan (orphans.c). Driver's thread. */
 #pragma once
 
 #include "../members/member.h"

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages that are held back until the keeper has answered.
+/* Messages that wait until the keeper has answered.
  *
- * A result (plans buddy and theft, paper 002): the holder's row goes to its keeper when the job
- * ends, without a scan; RESULT follows when the keeper confirms it, so it comes one round trip
- * later. Then a result survives the death of both its holder and its lender.
+ * A result (plans buddy and theft, paper 002): when the job ends, the holder sends the row to its
+ * keeper, without a scan. RESULT follows when the keeper confirms the row, one round trip later.
+ * Then the result survives the death of both its holder and its lender.
  *
- * A theft (plan theft, paper 000): thief and victim have their keepers confirm all that was sent
- * so far before STEAL and before JOBS. That of the thief is empty, as its stack is; a job that is
- * taken needs no row: slot and holder have it. What the lender no longer awaits when JOBS goes is
- * left out.
+ * A theft (plan theft, paper 000): before STEAL the thief, and before JOBS the victim, has its
+ * keeper confirm everything that was sent so far. The thief has nothing to save, since its stack is
+ * empty. A job that is taken needs no row: slot and holder have it. JOBS leaves out jobs that the
+ * lender no longer awaits when it is sent.
  *
- * After NODE_HOLDBACK_US all goes all the same: a keeper that stands still stops no run. If the
- * keeper is the receiver itself, nothing waits: the message is the copy. Driver's thread. */
+ * After NODE_HOLDBACK_US the message goes without the confirmation, so a keeper that stands still
+ * stops no run. If the keeper is the receiver itself, the message does not wait: it is the copy.
+ * Driver's thread. */
 #pragma once
 
 #include "held.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which paths are held where, as announced by members and by this node: the protocol's copy of what
- * it told the engine, so that it can be taken back. Invariant: every holder is a member or this
+ * it told the engine, so that it can withdraw that. Invariant: every holder is a member or this
  * node. Driver's thread. */
 #pragma once
 

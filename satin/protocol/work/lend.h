@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The victim's side of stealing (steal.h): replies to requests, and who is owed work. The first job
- * of a reply is sent before the engine is asked for the others: the seat that waits for it need not
- * wait for them, too. A thief that got nothing is told MORE when there is something. Driver's
- * thread. */
+/* The victim's side of stealing (steal.h): replies to requests, and the thieves that wait for work.
+ * The first job of a reply is sent before the engine is asked for the others, so that the seat that
+ * waits for it need not wait for them. A thief that got nothing is told MORE when there is work.
+ * Driver's thread. */
 #pragma once
 
 #include "../members/member.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What this node lent: its slots that wait for a result from elsewhere, lent or adopted alike, by
- * loan number. A root that another node holds has a number that the engine does not give.
- * Invariant: each stands here once, and its holder is a member (or this node), or it waits to run
- * again (rerun.h). A slot leaves by its result, by coming back or by being aborted, whatever
- * happens to the holder. Driver's thread. */
+/* The loans of this node: its slots that wait for a result from another node, lent or adopted
+ * alike, by loan number. A root that another node holds has a number that the engine does not give.
+ * Invariant: each slot stands here once, and its holder is a member (or this node), or the slot
+ * waits to run again (rerun.h). A slot leaves by its result, by coming back or by being aborted,
+ * whatever happens to the holder. Driver's thread. */
 #pragma once
 
 #include "../members/member.h"

@@ -2,9 +2,9 @@
 /* Copies of results at the keepers of their lenders (the knob `mirrors`, paper 004).
  *
  * The paper sends each object to its receiver and to the receiver's backup. Here the objects are
- * JOBS and RESULT. A job is not sent twice: its lender's slot is the copy that the paper's section
- * 6 has the split keep, and the job grows again from there. A result goes to its lender and, as
- * MIRROR, to the lender's keeper (buddy.h). Nothing waits for that copy. So a result in a slot
+ * JOBS and RESULT. A job is not sent twice: its lender's slot is the copy that the split keeps in
+ * section 6 of the paper, and the job runs again from there. A result goes to its lender and, as
+ * MIRROR, to the lender's keeper (buddy.h). No message waits for that copy. So a result in a slot
  * survives its lender's death at any moment, not only after the next scan.
  *
  * Two rules:
@@ -16,8 +16,9 @@
  *    results for one lender in the order in which it sends them. The numbers go with RESULT and
  *    with MIRROR, so a copy that arrives after its TRIM is dropped, too.
  *
- * A keeper offers its copies when their lender dies. It also does when their holder dies, since
- * that one's RESULT may be lost. Copies that are offered twice are one row (archive.h).
+ * A keeper offers its copies when their lender dies. It also offers them when their holder dies,
+ * since the holder's RESULT may be lost. Copies that are offered twice are one row (archive.h).
+ *
  * Known limit: a node that is not a lender's keeper by its own roster confirms a copy and drops it.
  * Then, as in the other plans, the lender's next scan protects the result. Driver's thread. */
 #pragma once

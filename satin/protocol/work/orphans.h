@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Orphans: held jobs whose lender left the roster. They run on, are announced to those whom they
- * may concern (directory.h), and are adopted by whoever re-spawns their path, or dropped when an
- * ancestor-or-self has finished elsewhere. The rows of the checkpoint are offered the same way.
- * Driver's thread. */
+/* Orphans: held jobs whose lender left the roster. They run on and are announced to the nodes that
+ * may need them (directory.h). A node that spawns their path again adopts them; when a job at or
+ * above their path has finished elsewhere, they are dropped. The rows of the checkpoint are offered
+ * the same way. Driver's thread. */
 #pragma once
 
 #include "held.h"

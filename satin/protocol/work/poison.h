@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Jobs that end the process that runs them. A process that dies by what a job does says so first:
- * its crash report names the job that it had taken from elsewhere, or the root. Everybody keeps
- * everybody's. Three of them from three processes, each about a job at, above or below that of the
- * others, are about one job that no process survives, and end the run, as do those of the last
- * process. A job may also state that it failed (satin_fail). Its process lives on, and one such
- * statement ends the run, since the job would fail everywhere. A process that dies without a word
- * (power, kill -9) never ends a run: its lenders name in its place the jobs that it had taken a
- * moment ago, and a job that is named so three times is suspicious: people are warned, and it runs
- * alone (quarantine.h). Driver's thread. */
+/* Jobs that end the process that runs them. A process that a job ends first sends a crash report,
+ * which names the job that it had taken from another node, or the root. All nodes keep all crash
+ * reports. The run ends when three processes have reported jobs that lie on one path from the root,
+ * since no process survives that job. It also ends when the last process has sent a report. A job
+ * may also state that it failed (satin_fail). Its process lives on, and one such statement ends the
+ * run, since the job would fail everywhere. A process that dies without a report (power, kill -9)
+ * never ends a run. Instead its lenders name the jobs that it had taken a moment ago. A job that is
+ * named so three times is suspicious: people are warned, and it runs alone (quarantine.h). Driver's
+ * thread. */
 #pragma once
 
 #include "../members/link.h"

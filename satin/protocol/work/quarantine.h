@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Suspicious jobs, whose holders died without a word (poison.h), when they come back: they are not
- * given to the engine, which might run them here, but to a node that is neither master nor
- * coordinator and has nothing else at work; it takes nothing more until it has finished. A job that
- * waits long for such a node goes to a busy one; where there is none at all, or that one gives it
- * back, it comes back as ever, so that the run goes on. Driver's thread. */
+/* Suspicious jobs, whose holders died without a report (poison.h), when they come back. They do not
+ * go to the engine, which might run them here, but to a node that is neither master nor coordinator
+ * and is idle; that node takes no other job until it has finished. A job that waits long for such a
+ * node goes to a busy one. If there is no such node at all, or that node gives the job back, the
+ * job goes to the engine as usual, so that the run goes on. Driver's thread. */
 #pragma once
 
 #include "loans.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is to run again because its holder is gone. The checkpoint may hold rows at or below its
- * path: of the holder, and of members that have finished parts of it and dropped them. So before a
- * slot that came back runs again, its node asks the coordinator, which offers these rows, whoever
- * computed them (archive.h), and then answers. In a run with a checkpoint the directory
- * (directory.h) asks for each path of which it knows that the departed member offered it: an orphan
- * has no lender that could ask. An ask ends with its answer. Until then it is repeated to each new
- * coordinator. A slot waits RERUN_PATIENCE_US at most. Driver's thread. */
+/* Jobs that are to run again because their holder is gone. The checkpoint may hold rows at or below
+ * the path of such a job: of the holder, and of members that have finished parts of the job and
+ * dropped them. So before a slot that came back runs again, its node asks the coordinator, which
+ * offers these rows, whichever node computed them (archive.h), and then answers. In a run with a
+ * checkpoint the directory (directory.h) asks for each path that, as it knows, the departed member
+ * offered: an orphan has no lender that could ask. A question ends with its answer; until then it
+ * is repeated to each new coordinator. A slot waits RERUN_PATIENCE_US at most. Driver's thread. */
 #pragma once
 
 #include "../members/member.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The roots, one after the other: each is a slot like any other, whose lender is main at the
- * master. It is run here, or adopted from whoever holds it (a master that was falsely accused, the
- * checkpoint). Finished ones stay among the held jobs, as the finished children of a job that runs
- * stay in its slots: a main that begins again at the next master gets them from there or from the
- * checkpoint. Driver's thread. */
+ * master. A root runs here, or is adopted from its holder (a master that was falsely accused, or
+ * the checkpoint). Finished roots stay among the held jobs, as the finished children of a running
+ * job stay in its slots: a main that begins again at the next master gets them from there or from
+ * the checkpoint. Driver's thread. */
 #pragma once
 
 #include "held.h"

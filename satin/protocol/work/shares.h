@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared bytes on their way. Two rules carry all:
- * 1. Whoever has a result, a kept state or a row has the shared bytes that it speaks of. So a
- * message that brings one waits at the door, and with it all that came after it in that session
- * except what may pass it, until the bytes are here: they are FETCHed from the sender, who keeps
- * them until it hears TAKEN.
- * 2. Whoever lent a job, or adopted it, has the bytes that its arguments speak of, or can get them
- * from the lender of the job under that, for whoever asks. So a job that wants some asks its lender
- * first and then all others in turn, again and again. Only an orphan can ask in vain, and whoever
- * runs its lender again has them before it adopts the orphan.
+/* Transfer of shared bytes. Two rules:
+ * 1. A node that has a result, a kept state or a row has the shared bytes that it refers to. So a
+ *    message that brings one of these is deferred until the bytes are here, and with it all later
+ *    messages of its session except those that may pass it. The receiver FETCHes the bytes from the
+ *    sender, which keeps them until it hears TAKEN.
+ * 2. A node that lent or adopted a job has the bytes that the job's arguments refer to, or can get
+ *    them from the lender of the job below which it stands, for any node that asks. So a job that
+ *    wants bytes asks its lender first and then all others in turn, again and again. Only an orphan
+ *    can ask in vain, and a node that runs its lender's job again has the bytes before it adopts
+ *    the orphan.
+ *
  * Driver's thread. */
 #pragma once
 

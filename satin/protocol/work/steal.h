@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The thief's side of random stealing between nodes; the victim's is lend.h. A thief asks along
- * lanes, each of which has victims of its own and one request in flight, and goes on to the next
- * victim after a refusal. Cluster-aware stealing has two lanes: when all of its own site have
- * refused a node of another site is asked, and while its answer comes, which takes long, those of
- * the own site are asked again. A thief that all have refused waits for a MORE, which goes to one
- * at a time, and asks one of them now and then.
+/* The thief's side of random stealing between nodes; the victim's side is lend.h. A thief asks
+ * along lanes. Each lane has victims of its own and one request in flight, and goes on to the next
+ * victim after a refusal. Cluster-aware stealing has two lanes: when all nodes of its own site have
+ * refused, the thief asks a node of another site. While that answer comes, which takes long, it
+ * asks those of its own site again. A thief that all have refused waits for a MORE, which a victim
+ * sends to one thief at a time; now and then it asks one of them.
  *
- * How much: a thief asks for as many jobs as it has idle seats, and for more when what it got
- * lately was soon done; then it also asks before its seats are idle, unless that was over before a
- * request would have come to anybody. Driver's thread. */
+ * How much: a thief asks for as many jobs as it has idle seats, and for more if the jobs of the
+ * last requests were soon done. In that case it also asks before its seats are idle, unless these
+ * jobs were done before any request could have reached a victim. Driver's thread. */
 #pragma once
 
 #include "../members/member.h"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A share of the results that other nodes return, of jobs lent to them or adopted from them, and of
- * the rows that this node offers to itself, is computed a second time here, before it is put to
- * use: a *repeat*. If both are the same the result is as if it had just come; until then its holder
- * keeps it, so whatever happens meanwhile, happens to a result that is still on its way. If they
- * differ, a machine computes wrong or the job's result depends on more than its arguments (law 1),
- * and the driver ends the run. Which ones are chosen depends on their paths, and on how much of
- * their work the holder has told in rows. Parts of a repeat are not computed twice again, wherever
- * they run: Loan.again goes with them. What this node computed itself: verify-own.h. Driver's
- * thread. */
+ * the rows that this node offers to itself, is computed a second time here before it is used: a
+ * *repeat*. If both results are the same, the result counts as if it had just come. Until then its
+ * holder keeps it, so any event meanwhile is handled as for a result that is still on its way. If
+ * they differ, a machine computes wrong or the job's result depends on more than its arguments (law
+ * 1), and the driver ends the run. Which results are chosen depends on their paths, and on how much
+ * of their work the holder has told in rows. Parts of a repeat are not computed twice again,
+ * wherever they run: Loan.again goes with them. verify-own.h checks the results that this node
+ * computed itself. Driver's thread. */
 #pragma once
 
 #include "held.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What has been done where and what of it would have to be done again if it were lost now. Each
- * node tells the others now and then, so that everybody can say what is at risk, and a lender what
- * a holder took with it when it left. What a departure costs goes to the coordinator as a row of
- * the ledger, and into the statistics. Driver's thread. */
+/* How much work was done where, and how much of it would have to be done again if it were lost now.
+ * Each node tells the others now and then. So each node can say what is at risk, and a lender how
+ * much work was lost with a holder that left. The cost of a departure goes to the coordinator as a
+ * row of the ledger, and into the statistics. Driver's thread. */
 #pragma once
 
 #include "../members/member.h"

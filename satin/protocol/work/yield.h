@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One job that two nodes run: for a lender the one, as an orphan the other, since the lender was
- * out of its reach for a while. The orphan yields: its finished parts are offered by whoever holds
- * it, like rows of a checkpoint, those that it had lent by those who run them, and it stops. So the
- * two sides of a split become one tree. Driver's thread. */
+/* A job that two nodes run: one for a lender, the other as an orphan, since the lender was out of
+ * its reach for a while. The orphan yields: it stops. The nodes that hold its finished parts offer
+ * them like rows of a checkpoint, and the nodes that run jobs lent by it offer those. So the two
+ * sides of a split become one tree. Driver's thread. */
 #pragma once
 
 #include "held.h"
