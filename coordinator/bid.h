@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A bid for the lease of coordinator: what stands at the checkpoint's place, which proves that it
- * is the same place, and how long a commit of about its size takes there. Changes nothing that
- * stands there. Blocks on the disk; any thread. */
+/* A bid for the lease of coordinator: the generation at the checkpoint's place, which proves that
+ * it is the same place, and how long a commit of about the checkpoint's size takes there. Changes
+ * no existing file. Blocks on the disk; any thread. */
 #pragma once
 
 #include "coordinator/identity.h"

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Carries published files between this machine's disk and a URI. The coordinator publishes to a
- * *stage*, a file on its own disk, as it would to any path; the courier takes it from there to the
- * place, in a thread of its own, so that a place that is slow, down or hanging holds up nobody.
- * When something else than what it brought stands there, it brings that to the stage instead, where
- * the next publication unites it. The delta of a large checkpoint lies beside the stage and goes
- * beside what stands at the place in the same way. Calls come from one thread. */
+ * *stage*, a file on its own disk, as it would to any path. The courier uploads the stage in a
+ * thread of its own, so that a place that is slow, down or hanging holds up no other thread. If
+ * another file than the courier's last one stands at the URI, the courier downloads that file to
+ * the stage instead, where the next publication unites it. The delta of a large checkpoint lies
+ * beside the stage, and is carried in the same way to the name beside the URI. Calls come from one
+ * thread. */
 #pragma once
 
 #include "coordinator/ledger.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Elects the node that writes the checkpoint. Pure: bids in, winner out; a small archive of its own
- * (libelection) that the protocol may use. The master first, then the candidate whose write took
- * the shortest time. */
+ * (libelection) that the protocol may use. The master is coordinator first, then the candidate
+ * whose write took the shortest time. */
 #pragma once
 
 #include "node-id.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a checkpoint is of, and the errors of this room. A file with another identity, schema,
+/* The identity of a checkpoint, and the errors of this room. A file with another identity, schema,
  * constant or input is refused. Plain values; any thread. */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What waits to be written to the checkpoint. It holds one entry for each path, key and name,
- * however often they come, so that a disk that stands still costs memory by the size of the
- * frontier and not by time. No lock of its own. */
+/* Rows and values that wait to be written to the checkpoint. The inbox holds one entry for each
+ * path, key and name, however often they come, so the memory that a hanging disk costs grows with
+ * the frontier and not with time. No lock of its own. */
 #pragma once
 
 #include "loan.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What ledger.c (the work file) and ledger-target.c (what stands at the target) share. */
+/* Shared by ledger.c (the work file) and ledger-target.c (the file at the target). */
 #pragma once
 
 #include "coordinator/ledger.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The checkpoint as the scribe sees it: the work file, what is taken over into it, a batch written,
- * a copy published. Owned by one thread at a time; blocks on the disk; knows no queue and no clock
- * but the wall's. */
+/* The checkpoint as the scribe sees it: the work file, the take-over into it, a batch written, a
+ * copy published. Owned by one thread at a time; blocks on the disk; has no queue, and no clock but
+ * wall time. */
 #pragma once
 
 #include "coordinator/identity.h"

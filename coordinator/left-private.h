@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What left.c finds, and left-range.c makes a range of. As left.h: pure, one thread. */
+/* The findings of left.c, from which left-range.c makes a range. As left.h: pure, one thread. */
 #pragma once
 
 #include "coordinator/left.h"

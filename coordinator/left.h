@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How much work a run has left, from its saved rows. The share of the tree that is done is a bad
- * clock, since a subtree's weight is by branching and not by work. So this estimates the tree's
- * work from its form, and corrects that by how wrong it was about the subtrees that have finished
- * since (left.c says how). Pure: no clock, no file; a Left belongs to one thread at a time. */
+ * clock, since a subtree's weight follows the branching and not the work. So this estimates the
+ * tree's work from its form, and corrects the estimate by its error for the subtrees that have
+ * finished since (left.c says how). Pure: no clock, no file; a Left belongs to one thread at a
+ * time. */
 #pragma once
 
 #include <glib.h>

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the user's key proves of a checkpoint. The mark: this user started the program that the file
- * names, with these arguments, in this folder. `satin resume FILE` starts nothing that bears no
- * such mark. The proofs of rows: nodes of this user's run wrote them (coordinator/proof.h).
+ * names, with these arguments, in this folder. `satin resume FILE` starts no program that only an
+ * unmarked file names. The proofs of rows: nodes of this user's run wrote them
+ * (coordinator/proof.h).
  *
  * The user's key, 32 random bytes, stands in `satin/key` in the user's configuration folder, with
- * mode 0600. It never leaves this host: the launcher makes two tokens of it for one command line.
- * The nodes get them and make the mark and the seal of rows, each from its token and the program's
- * identity, the seal from the run's id, too. A node that is not to be trusted can forge rows for
- * these arguments with that, and no mark of another program. Blocks on the disk; any thread. */
+ * mode 0600. It never leaves this host: the launcher makes two tokens from it for one command line.
+ * The nodes get the tokens and make from one the mark and from the other the seal of rows, each
+ * with the program's identity, the seal also with the run's id. With its token a malicious node can
+ * forge rows for these arguments, but no mark of another program. Blocks on the disk; any
+ * thread. */
 #pragma once
 
 #include "coordinator/identity.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two checkpoints of one run become one, as after a split whose sides both went on. Blocks on the
- * disk; any one thread. */
+/* Makes one checkpoint of two of the same run, for example after a split whose sides both went on.
+ * Blocks on the disk; any one thread. */
 #pragma once
 
 #include <gio/gio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Values of the run, who is here and what happened: the rows of the small tables. Pure but for the
- * wall's clock; inside the caller's transaction, in the scribe's thread. */
+/* The rows of the small tables: values of the run, nodes, events. Pure but for wall time; inside
+ * the caller's transaction, in the scribe's thread. */
 #pragma once
 
 #include "coordinator/inbox.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A checkpoint as readers find it: the base and, beside a large one, the delta with the rows that
  * came since (storage/changes.h). A delta of the same run is always united with the base, whichever
- * it was made for: rows are facts. Blocks on the disk; any one thread. */
+ * base it was made for: rows are facts. Blocks on the disk; any one thread. */
 #pragma once
 
 #include "coordinator/takeover.h"

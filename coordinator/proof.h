@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whose rows a checkpoint has. Each row bears a proof under a seal (storage/rowsum.h), and the seal
- * is made of three things: a token of the user's key for one command line, the program's identity
- * and the run's id. So a row proves itself in files of one run of one user only.
+/* Decides whose rows a checkpoint has. Each row bears a proof under a seal (storage/rowsum.h). The
+ * seal is made of three things: a token of the user's key for one command line, the program's
+ * identity and the run's id. So a row's proof is right only in files of one run of one user.
  *
- * What a process may prove with is set once, before any thread opens a file, and never changes. A
+ * The means of proof of a process are set once, before any thread opens a file, and never change. A
  * process that sets nothing asks for no proof: unit tests of rows do so, no program of Satin's. All
  * other functions: any thread. */
 #pragma once

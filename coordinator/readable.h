@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Values as text for people who do not have the program: the GVariant type string that stands
- * beside each value is all that is needed. Pure; trusts no byte. */
+/* Values as text for people who do not have the program. It needs only the GVariant type string
+ * that stands beside each value. Pure; trusts no byte. */
 #pragma once
 
 #include <glib.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What stands at a checkpoint's place, read and proved before anybody relies on it: the fixed order
- * of checks for a file that we did not just write. Changes nothing. Any thread; blocks on the disk.
- */
+/* Reads and proves the checkpoint at a place before any code relies on it: the fixed order of
+ * checks for a file that we did not just write. Changes no file. Any thread; blocks on the disk. */
 #pragma once
 
 #include "scribe.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What scribe.c (the thread, and the disk of this machine) and scribe-far.c (places elsewhere)
- * share. */
+/* Shared by scribe.c (the thread, and the disk of this machine) and scribe-far.c (places
+ * elsewhere). */
 #pragma once
 
 #include "coordinator/courier.h"

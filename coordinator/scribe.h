@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The coordinator's thread. It owns the work file (SQLite, in the run's folder), appends rows in
- * one transaction per batch with compaction in it, and each interval publishes a verified copy to
- * the target (temporary file beside it, fsync, rename, fsync of the folder). All calls return at
- * once, from any one thread; what there is to tell comes by `notify`, called in the scribe's
+ * one transaction for each batch, with compaction in it, and at each interval publishes a verified
+ * copy to the target (temporary file beside it, fsync, rename, fsync of the folder). All calls
+ * return at once, from any one thread; the scribe reports by `notify`, which it calls in its own
  * thread. */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* By what one tells a file from another that took its place. Plain values with a descriptor in
- * them; one thread. */
+/* Tells a file from another one that took its place. Plain values with a descriptor in them; one
+ * thread. */
 #pragma once
 
 #include <glib.h>

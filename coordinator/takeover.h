@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Everything that proves itself in one checkpoint goes into a work file of the same identity.
+/* Copies all rows with a right checksum from one checkpoint into a work file of the same identity.
  * Blocks on the disk; any one thread. */
 #pragma once
 

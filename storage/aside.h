@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Setting a file aside under a name of its own, "NAME.WORD-TIME": nothing of a user's is ever
- * deleted. Blocks on the disk. */
+/* Renames a file to "NAME.WORD-TIME": no file of a user is ever deleted. Blocks on the disk. */
 #pragma once
 
 #include <glib.h>

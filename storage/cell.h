@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A value with its GVariant type string, as one column of SQLite: a number or a text where SQLite
- * keeps that exactly, so that people can read it, else the GVariant's own bytes. Pure; any thread.
- */
+ * keeps it exactly, so that people can read it, else GVariant's own bytes. Pure; any thread. */
 #pragma once
 
 #include "storage/sqlite-record.h"

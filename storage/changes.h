@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What was put into a work file since a copy of it was published: the rows that a *delta* holds, a
- * small checkpoint file that stands beside that copy, its base. Only keys are remembered, so that
- * it costs memory by the number of rows and nothing for a file that nobody asked this of. What was
- * removed is not told of: it always went because of a row that was put. Used by one thread. */
+/* The rows that were put into a work file since a copy of it was published. A *delta* holds them: a
+ * small checkpoint file that stands beside that copy, its base. Only keys are kept, so this costs
+ * memory by the number of rows, and nothing for a file whose changes are not asked for. Removed
+ * rows are not listed: each was removed because of a row that was put. Used by one thread. */
 #pragma once
 
 #include "storage/sql.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Uniting the ledgers of two files of one run. */
+/* Unites the ledgers of two files of one run. */
 #pragma once
 
 #include "storage/sql.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A stretch between two neighbouring texts of a sorted table in which there is nothing, so that
- * what comes in order is told from memory whether the table has something there. One thread. */
+/* A gap between two neighbouring texts of a sorted table. For texts that come in order it tells
+ * from memory that the table has nothing there. One thread. */
 #pragma once
 
 #include "storage/sql.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How many rows each table of a file has, and the sum of their checksums modulo 2^64: a row `rows`
  * of the table run that every transaction keeps true. A file that lacks rows, or has one row twice
- * in place of another, differs from what this row says. Used by one thread. */
+ * in place of another, disagrees with this row. Used by one thread. */
 #pragma once
 
 #include "storage/sql.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of kept states: of an unfinished job, what its finished phases computed. The rules by
- * which it and the results cover each other are in results.c; this is the table and, of a work
- * file, what of it must be looked at for each new row. Used by one thread. */
+/* The table of kept states: of an unfinished job, the results of its finished phases. results.c has
+ * the rules by which states and results cover each other. This is the table and, of a work file,
+ * the part of it that must be looked at for each new row. Used by one thread. */
 #pragma once
 
 #include "storage/sql.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How large the pages of a published file should be, so that it is small. */
+/* Chooses the page size of a published file, so that the file is small. */
 #pragma once
 
 #include "storage/sql.h"

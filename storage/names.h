@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The numbers that a result has in place of its node's id and of its job's name and type: the
- * columns n of the tables node and job. A file has thousands of results for each of these. A node's
- * number is the next free one; a job's is made of its name and type, so that all files of a program
- * agree, and one that lost its table job can be read by who has the program. Used by one thread. */
+/* The numbers that stand in a result for its node's id and for its job's name and type: the columns
+ * n of the tables node and job. A file has thousands of results for each of these. A node's number
+ * is the next free one. A job's number is made of its name and type, so all files of a program
+ * agree, and with the program at hand a file that lost its table job can be read. Used by one
+ * thread. */
 #pragma once
 
 #include "storage/sql.h"

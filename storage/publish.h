@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Putting a verified copy of the work file at its public place, so that whoever opens that place at
- * any moment finds a whole checkpoint. Blocks on the disk. */
+/* Puts a verified copy of the work file at its public place, so that a reader finds a whole
+ * checkpoint there at any moment. Blocks on the disk. */
 #pragma once
 
 #include "storage/sql.h"

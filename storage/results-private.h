@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the parts of results.h share; nobody else includes it. */
+/* Shared by the parts of results.h; no other file includes it. */
 #pragma once
 
 #include "storage/gap.h"

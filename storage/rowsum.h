@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The column `sum` of every row of every table, 16 bytes: a checksum, which says of which identity
- * the row is, and a proof, which says who wrote it. Each is SipHash-2-4 over the table's name and
- * all other columns of the row, little-endian: the checksum under a key made of the identity, which
- * everybody can make, the proof under the seal, which is secret. Without a seal the proof is zero,
- * and nobody looks at it. In a file of format 1 `sum` is the checksum alone, as an integer.
+/* The column `sum` of every row of every table, 16 bytes: a checksum, which shows that the row
+ * belongs to this identity, and a proof, which shows who wrote it. Each is SipHash-2-4 over the
+ * table's name and all other columns of the row, little-endian. The key of the checksum is made of
+ * the identity, so anybody can make a checksum; the key of the proof is the seal, which is secret.
+ * Without a seal the proof is zero and is not checked. In a file of format 1 `sum` is the checksum
+ * alone, as an integer.
  *
- * SQL functions: row_sum (table, column…) makes what is stored, row_holds (sum, table, column…)
+ * SQL functions: row_sum (table, column…) makes the stored value, row_holds (sum, table, column…)
  * compares, the aggregate row_sums (sum) adds checksums modulo 2^64. */
 #pragma once
 

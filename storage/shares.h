@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared bytes in the table constant, as share/DIGEST: those that saved rows speak of. Each call is
- * one statement inside the caller's transaction. A row whose checksum fails is as if it were not
- * there. */
+/* Shared bytes in the table constant, as share/DIGEST: those that saved rows refer to. Each call is
+ * one statement inside the caller's transaction. A row whose checksum fails counts as missing. */
 #pragma once
 
 #include "storage/sql.h"

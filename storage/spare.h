@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What gives a small file back a page that it lost: at its end, in pages that are free for SQLite,
- * the checksum of each page and the exclusive or of all. A larger file loses little with a page.
- * Any thread; blocks on the disk. */
+/* Spare pages, from which a small file gets back a page that it lost. They stand at its end, in
+ * pages that are free for SQLite, with the checksum of each page and the exclusive or of all. A
+ * larger file loses little with a page. Any thread; blocks on the disk. */
 #pragma once
 
 #include <glib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files place*.c share. */
+/* Shared by the files place*.c. */
 #pragma once
 
 #include "storage/places/place.h"

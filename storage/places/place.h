@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where a checkpoint is published when that is not this machine's disk: one URI, by libcurl. What
- * stands there is replaced whole, so that a reader at any moment finds a complete file: at the URI,
- * or, with stores that cannot replace in one step (sftp, ftp), between two renames at "URI~".
+/* The place of a checkpoint that is not on this machine's disk: one URI, by libcurl. A file there
+ * is replaced whole, so that a reader at any moment finds a complete file: at the URI, or, with
+ * stores that cannot replace in one step (sftp, ftp), between two renames at "URI~".
  *
  * Every call but place_stop blocks, for as long as the limits below allow. One thread at a time
  * uses a Place; place_stop may come from any. */

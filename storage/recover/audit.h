@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is lost of a file: of each table the rows that prove themselves, those that do not, and
- * those that the inventory (inventory.h) counted and that are not there. Any one thread. */
+/* Counts the losses of a file: for each table the rows whose checksums are right, the damaged rows,
+ * and the rows that the inventory (inventory.h) counted and that are missing. Any one thread. */
 #pragma once
 
 #include "storage/inventory.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opening a file that we did not just write: a fixed order of checks, and no trace left on it. */
+/* Opens a file that we did not just write: a fixed order of checks, without any change to the
+ * file. */
 #pragma once
 
 #include "storage/sql.h"

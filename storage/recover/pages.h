@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The pages of a damaged SQLite file, and the records that may lie in them, found without trusting
- * a header, a page's kind, a cell pointer or a tree. Whether a record is a row is for others to
- * prove. Used by one thread; blocks on the disk. */
+/* The pages of a damaged SQLite file, and the records that may lie in them, found without trust in
+ * a header, a page's kind, a cell pointer or a tree. The caller proves whether a record is a row.
+ * Used by one thread; blocks on the disk. */
 #pragma once
 
 #include "storage/sqlite-record.h"

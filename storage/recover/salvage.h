@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Getting out of a damaged file what proves itself: every row of every table whose checksum is
- * right, wherever it lies. The file is only read. */
+/* Salvages the good rows of a damaged file: every row of every table whose checksum is right,
+ * wherever it lies. The file is only read. */
 #pragma once
 
 #include "storage/sql.h"
