@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* design.md 4: the job stack is the checkpoint. Read from bottom to top, the children of the
- * spine's jobs that are finished are the rows; started and not on the spine means finished. Owner
- * threads, at a sync or in a wait. */
+/* The job stack is the checkpoint: read from bottom to top, the finished children of the spine's
+ * jobs are the rows. A child that was started and is not on the spine is finished. Owner threads,
+ * at a sync or in a wait. */
 #include "config.h"
 
 #include "scan.h"

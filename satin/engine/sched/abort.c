@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* design.md 4, "Abort". Children that did not start are dropped. Each started one is a loan: to
- * another node, which is told by the driver, or to a stack of this engine, which leaves it at its
- * next poll: it drops what it has above the mark where the loan began, waits until others have left
- * that in turn, answers, and jumps to the mark. So a stack leaves one loan at a time, the newest
- * first, and all waiting points down the tree. Owner threads but for abort_held. */
+/* Aborts. Children that did not start are dropped. Each started child is a loan: to another node,
+ * which the driver tells, or to a stack of this engine, which leaves the loan at its next poll: it
+ * drops its slots above the mark where the loan began, waits until other stacks have left these in
+ * turn, answers, and jumps to the mark. So a stack leaves one loan at a time, the newest first, and
+ * all waiting points down the tree. Owner threads but for abort_held. */
 #include "config.h"
 
 #include "abort.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* design.md 4, "Waiting": nothing foreign above a waiting frame. On top of it runs only what comes
- * back to it, or a job from the stack that runs the awaited child (leapfrogging: all that this
- * stack offers lies below that child). For anything else, after a short spin, the stack is parked
- * and its seat goes to another. */
+/* Nothing foreign runs above a waiting frame. On top of it run only its own children that came
+ * back, and jobs from the stack that runs the awaited child (leapfrogging: all jobs that this stack
+ * offers lie below that child). For anything else, after a short spin, the stack is parked and its
+ * seat goes to another. */
 #include "config.h"
 
 #include "wait.h"
