@@ -13,11 +13,10 @@ typedef struct
 {
   guint64 commit_us;
   guint64 bytes;      /* … of so many */
-  guint64 generation; /* of the publication of this run that stands there; 0: none does */
+  guint64 generation; /* of the publication of this run that stands there; 0: there is none */
 } BidResult;
 
-/* `identity`: whose run it is, and which. FALSE: COORDINATOR_ERROR, one sentence that names the
- * place. */
+/* `identity`: of this run. FALSE: COORDINATOR_ERROR, one sentence that names the place. */
 gboolean bid_make (const char *target, const Identity *identity, BidResult *result, GError **error);
-/* What a commit of `bytes` that took `us` says of one as large as a bid. */
+/* The time for a commit as large as a bid, from a commit of `bytes` that took `us`. */
 guint64 bid_scale (guint64 us, guint64 bytes);

@@ -6,8 +6,8 @@
 
 #include "node-id.h"
 
-/* Terms order who answers; two are never equal, because the id of the node that opened it belongs
- * to it. */
+/* Terms are ordered; two are never equal, because a term contains the id of the node that opened
+ * it. */
 typedef struct
 {
   guint32 number;
@@ -20,19 +20,20 @@ typedef struct
 {
   NodeId node;
   guint64 commit_us;   /* time that a commit of realistic size took at the place */
-  gboolean same_place; /* what it found there proves so */
+  gboolean same_place; /* the generation that it found there proves so */
 } Bid;
 
-/* So many are asked at once: they share the way to the place. */
+/* So many members are asked at once: they share the bandwidth to the place. */
 #define ELECTION_BIDS_MAX 8u
 
-/* Two commits of one disk can differ so much. */
+/* Two commits on one disk can differ by so much. */
 #define ELECTION_TIE_FACTOR 2
 #define ELECTION_TIE_US 20000
 
 /* The winner among `n` bids: the shortest that proves the same place, then the eldest. A tie goes
- * to `favourite` (who holds the lease, else the master), so that it does not move for nothing: its
- * bid wins unless another is more than twice and 20 ms shorter. FALSE: nobody can write there. */
+ * to `favourite` (the holder of the lease, else the master), so that the lease does not move in
+ * vain: its bid wins unless another one is more than twice and 20 ms shorter. FALSE: no node can
+ * write there. */
 gboolean election_winner (const Bid *bids, gsize n, const NodeId *favourite, NodeId *winner);
 /* Ask for a new election? After three commits in a row above three times the winner's bid (T1-5).
  */

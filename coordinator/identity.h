@@ -21,7 +21,7 @@ typedef enum
 
 typedef struct
 {
-  char *run;       /* id, born with the checkpoint, kept over resumes */
+  char *run;       /* id, made with the checkpoint, kept over resumes */
   char *name;      /* of the run */
   char *app;       /* program name from SATIN_APP */
   char *program;   /* path of the program */
@@ -29,29 +29,29 @@ typedef struct
   char **argv;     /* arguments without Satin's own */
   char *options;   /* launch options, for resume: a GKeyFile text */
   char *version;   /* of Satin */
-  char *build;     /* of the program: see node/build.h; NULL in what is wanted: any will do */
+  char *build;     /* of the program: see node/build.h; NULL in a wanted identity: any build */
   char *mark;      /* see coordinator/mark.h; NULL: none */
-  gboolean mended; /* of what is wanted: rows of another build are used all the same */
+  gboolean mended; /* in a wanted identity: rows of another build are used, too */
   Digest schema;   /* of the job table */
   Digest identity; /* of app, schema and argv */
 } Identity;
 
 void identity_clear (Identity *identity);
 
-/* Writes it into the table run, inside a transaction. What a run is born with (id) stays as it is
- * there. */
+/* Writes it into the table run, inside a transaction. An id that stands there stays. */
 gboolean identity_save (Sql *sql, const Identity *identity, GError **error);
-/* Fills `identity` from a file; what it has lost is NULL. FALSE: COORDINATOR_ERROR. */
+/* Fills `identity` from a file; values that the file has lost are NULL. FALSE:
+ * COORDINATOR_ERROR. */
 gboolean identity_load (Sql *sql, const char *target, Identity *identity, GError **error);
-/* FALSE: `found` is of something else than `wanted`, or was made by another build of the program
- * (and `wanted` is not mended); the message says of what and why. */
+/* FALSE: `found` and `wanted` differ, or another build of the program made `found` (and `wanted` is
+ * not mended); the message says in what they differ. */
 gboolean identity_matches (const Identity *found, const Identity *wanted, const char *target,
                            GError **error);
-/* A build as people are told of it: its first digits, or the version that the program states.
- * (transfer full) */
+/* A build for messages: its first digits, or the version that the program states. (transfer
+ * full) */
 char *identity_show_build (const char *build);
-/* For a file that is looked at in place of what it is a copy of: `from`, which the message names,
- * becomes `to`. (nullable): nothing is done. */
+/* For a file that is a copy: `from`, the copy's name in the message, becomes `to`, the name of the
+ * original. (nullable): nothing is done. */
 void identity_rename_error (GError *error, const char *from, const char *to);
 /* Turns an error of storage into one of this room. (transfer full: from) */
 void identity_take_error (GError **error, GError *from);

@@ -18,20 +18,20 @@
  * first use. `argv`: without Satin's own options, NULL-terminated. (transfer full) (nullable):
  * there is no key, and none can be made. */
 char *mark_token (const char *program, const char *folder, char *const *argv);
-/* The token for proofs of rows: HMAC-SHA256 of the arguments alone, since a checkpoint may be gone
- * on with by a program at another place. The same in all else. */
+/* The token for proofs of rows: HMAC-SHA256 of the arguments alone, since a program at another path
+ * may continue a checkpoint. Otherwise as mark_token. */
 char *mark_rows_token (char *const *argv);
 /* TRUE: there is a key; makes it at its first use. */
 gboolean mark_has_key (void);
 /* HMAC-SHA256 of format and identity under a token. `token` (nullable): then NULL. (transfer full)
  */
 char *mark_make (const char *token, const Digest *identity);
-/* Does what stands in a checkpoint bear this user's mark? Makes no key. FALSE: *reason (transfer
- * full) says why in a few words. */
+/* Does a checkpoint with this identity bear this user's mark? Makes no key. FALSE: *reason
+ * (transfer full) says why in a few words. */
 gboolean mark_is_right (const Identity *found, char **reason);
-/* From here on this process asks whose the rows of checkpoints are, and proves those that it
- * writes. Before a thread opens one. `trusts`: --trust was said. A process of a run has the tokens
- * (nullable, copied) of that run and reads the user's key for files of format 1 alone; a command
- * makes the token for each file from the key. */
+/* From now on this process checks who wrote the rows of checkpoints, and proves the rows that it
+ * writes. To be called before a thread opens a checkpoint. `trusts`: --trust was given. A process
+ * of a run has the tokens (nullable, copied) of that run and reads the user's key for files of
+ * format 1 alone; a command makes the token for each file from the key. */
 void mark_prove_run (const char *token, const char *rows_token, gboolean trusts);
 void mark_prove_files (gboolean trusts);

@@ -8,9 +8,10 @@
 
 typedef struct
 {
-  Sql *base;           /* (nullable): nothing stands there, and then there is no delta either */
+  Sql *base;           /* (nullable): there is no file, and then no delta either */
   Sql *delta;          /* (nullable) */
-  gboolean is_blocked; /* what has the delta's name is none of this run's: it is left alone */
+  gboolean is_blocked; /* the file with the delta's name is no delta of this run: it is left
+                          alone */
 } Pair;
 
 void pair_clear (Pair *pair);
@@ -21,11 +22,11 @@ char *pair_delta_path (const char *path);
 typedef enum
 {
   PAIR_OWN = 1 << 0,  /* copies in a folder of this run's own (guard_open_own) */
-  PAIR_FRONT = 1 << 1 /* no more of a large base than its small tables (guard_open_front) */
+  PAIR_FRONT = 1 << 1 /* reads only the small tables of a large base (guard_open_front) */
 } PairHow;
 
-/* Opens the files at `path`, of this machine, by the order of checks of guard_open, whose errors
- * these are. The delta first: a base that comes between holds it. */
+/* Opens the files at `path`, on this machine, with the checks of guard_open, and its errors. It
+ * opens the delta first: a base that is published between the two steps contains it. */
 gboolean pair_open (Pair *pair, const char *path, const char *identity, PairHow how,
                     GError **error);
 /* Puts the delta over a base that was taken over before, in the same transaction; without one it
@@ -33,8 +34,8 @@ gboolean pair_open (Pair *pair, const char *path, const char *identity, PairHow 
 gboolean pair_take_delta (const Pair *pair, Results *results, Sql *to, Stems *stems,
                           Takeover *takeover, GError **error);
 /* (transfer full): one file to read: the base itself if there is no delta, else a private one.
- * `with_rows` FALSE: results, kept states and events may lack in it. NULL: error. The base is used
- * up. What is lost of both stands in its `audit`. */
+ * `with_rows` FALSE: it may lack results, kept states and events. NULL: error. The base is used up.
+ * The losses of both stand in its `audit`. */
 Sql *pair_unite (Pair *pair, gboolean with_rows, GError **error);
 /* The generation that stands in a file; 0: none. */
 guint64 pair_generation (Sql *file);

@@ -11,21 +11,21 @@ typedef struct
 {
   gboolean exists; /* FALSE: nothing there (or an empty file): a fresh start; all else is unset */
   Identity identity;
-  SqlOrigin origin;  /* whose its rows are; see proof.h */
+  SqlOrigin origin;  /* who wrote its rows; see proof.h */
   gboolean finished; /* it holds the answer */
   GBytes *answer;
   int exit_code;
-  char **addresses; /* of the nodes listed as present: if one answers with this run's id, it is in
-                       use */
+  char **addresses;     /* of the nodes listed as present: if one answers with this run's id, the
+                           checkpoint is in use */
   GPtrArray *constants; /* of RestoreConstant: const/…, input/… */
   GPtrArray *bests;     /* of RestoreConstant: name, type, value */
   guint64 rows,
-      rows_bad; /* bad: results that are missing or damaged: they are left out at a take-over */
+      rows_bad; /* bad: results that are missing or damaged; a take-over leaves them out */
   guint64 generation;
   double done;
   char *inputs;     /* (nullable): a line for each input: digest, blank, path */
   char *const_list; /* (nullable): the same for each constant */
-  char *damage; /* (nullable) the file is damaged, and this much of it proves itself: a sentence */
+  char *damage; /* (nullable) the file is damaged: a sentence that says how much of it is good */
 } Restore;
 
 typedef struct
@@ -46,20 +46,20 @@ gboolean restore_look (const char *target, Restore *restore, GError **error);
 gboolean restore_look_for (const char *target, const char *copy, const Identity *identity,
                            Restore *restore, GError **error);
 void restore_clear (Restore *restore);
-/* TRUE: a Satin checkpoint, though maybe damaged or of somebody else. */
+/* TRUE: a Satin checkpoint, perhaps damaged or of another user. */
 gboolean restore_is_ours (const char *target);
-/* (transfer full): moves what stands there to another name in the same folder, for a fresh start.
- * NULL: COORDINATOR_ERROR. */
+/* (transfer full): renames the file there within its folder, for a fresh start. NULL:
+ * COORDINATOR_ERROR. */
 char *restore_set_aside (const char *target, GError **error);
 /* Copies the checkpoint at `from` to `to`, where nothing may stand. FALSE: COORDINATOR_ERROR. */
 gboolean restore_copy (const char *from, const char *to, GError **error);
-/* FALSE: the file is of something else, or its rows are somebody else's (proof.h); the message says
- * of what and why. */
+/* FALSE: the file belongs to another program, arguments or build, or another user wrote its rows
+ * (proof.h); the message says which and why. */
 gboolean restore_matches (const Restore *restore, const Identity *identity, const char *target,
                           GError **error);
 
-/* An input that the checkpoint does not have may be read anew, unless a damaged file lost it and
- * nothing proves that these bytes are those that were read before. FALSE: the message says so. */
+/* An input that the checkpoint lacks may be read anew, unless a damaged file lost it and nothing
+ * proves that these bytes are the same as before. FALSE: the message says so. */
 gboolean restore_input_is_sound (const Restore *restore, const char *path, GBytes *bytes,
                                  const char *target, GError **error);
 

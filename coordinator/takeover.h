@@ -14,28 +14,28 @@ typedef struct
   /* In, (nullable), NULL-terminated: the program's jobs, for a file that lost its table of them. */
   const char *const *job_names, *const *job_types;
   gboolean replaces; /* in: the file is the later one, and its small tables go before ours */
-  /* In, (nullable): told of each row that proves itself and is taken, as soon as it is. */
+  /* In, (nullable): called with each row that has a right checksum and is taken, at once. */
   ResultsEach each;
   KeepsEach each_keep;
   gpointer data;
-  guint64 rows; /* results and kept states that the file has to give */
+  guint64 rows; /* results and kept states of the file */
   guint64 bad;  /* rows of any table that were left out: damaged, or not in canonical form */
 } Takeover;
 
 /* Inside a transaction of `results`, which lies over `to`. Stems are entered in `stems` too. */
 gboolean takeover_unite (Results *results, Sql *to, Sql *from, Stems *stems, Takeover *takeover,
                          GError **error);
-/* The same for a file whose pages were copied to `sql` as they are: proves all of it where it
- * stands. `is_whole` FALSE: it is not all as a work file has to be, and must be united row by row.
- */
+/* The same for a file whose pages were copied to `sql` as they are: proves all rows in place.
+ * `is_whole` FALSE: the file does not have the form of a work file, and must be united row by
+ * row. */
 gboolean takeover_whole (Results *results, Sql *sql, gboolean *is_whole, Takeover *takeover,
                          GError **error);
-/* The same of the results of a file of which only the front was proved (guard_open_front); nothing
- * of it is in a work file. Ends at the first row that does not prove itself or is not above the one
- * before it, so that it ends whatever the pages say. */
+/* The same for the results of a file of which only the front was proved (guard_open_front) and no
+ * row is in a work file. Ends at the first row whose checksum is wrong or that is not above the one
+ * before it, so that it ends whatever the pages contain. */
 gboolean takeover_prove (Sql *sql, ResultsTotals *totals, Takeover *takeover);
-/* The rest, when the file's pages were found in order: its other tables, and whether it has all the
- * rows that it says, these results among them. */
+/* The rest, after the file's pages were found sound: proves its other tables, and checks that the
+ * file has all the rows that its inventory counts, these results among them. */
 gboolean takeover_agrees (Sql *sql, const ResultsTotals *totals);
 /* Writes the generation that the next publication will bear, the number of results and the share
  * that is done, so that the copy names itself. */
@@ -43,7 +43,7 @@ gboolean takeover_number (Sql *to, const Results *results, guint64 generation, G
 /* TRUE: a row as every node writes it: canonical path, whole digest. */
 gboolean takeover_row_is_sound (const Result *row);
 gboolean takeover_keep_is_sound (const Keep *keep);
-/* (transfer full) (nullable): what is lost of a file, in a few words; NULL: nothing, and the file
- * is sound. `left_out`: results and kept states that prove themselves and are of no use, as their
- * path is none or its stem is lost. */
+/* (transfer full) (nullable): the losses of a file, in a few words; NULL: there are none, and the
+ * file is sound. `left_out`: results and kept states with a right checksum that are of no use,
+ * since their path is invalid or its stem is lost. */
 char *takeover_damage (const Sql *from, const Audit *audit, guint64 left_out);

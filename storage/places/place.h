@@ -116,11 +116,10 @@ gboolean place_remove (Place *place, const char *suffix, const PlaceState *expec
 gboolean place_holds (Place *place, const char *suffix, const char *path, const char *by_way_of,
                       gboolean *is_same, GError **error);
 
-/* Makes the file `to` a copy of what stands at the place, and "TO-delta" one of the delta beside
- * it, unless they already are (made by this function, by whatever process). Nothing there: what was
- * brought before stays as it is, and may be all that is left.
- * The delta is read first: a base that comes later holds it, should they change meanwhile. Looking
- * keeps the limit; reading has none. */
+/* Makes the file `to` a copy of the file at the place, and "TO-delta" a copy of the delta beside
+ * it, unless they already are (made by this function, in any process). If there is no file, an
+ * earlier copy stays as it is, and may be all that is left. The delta is read first: if both change
+ * meanwhile, a later base contains it. The limit holds for place_look; reading has none. */
 gboolean place_refresh (Place *place, const char *to, PlacePair *pair, GError **error);
 /* TRUE: `to` is a whole copy of a base, whatever stands at the place now; *state gets its marks. */
 gboolean place_has_copy (const Place *place, const char *to, PlaceState *state);
