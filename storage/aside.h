@@ -4,9 +4,10 @@
 
 #include <glib.h>
 
-/* (transfer full): a second name for the file, which stays where it is until something replaces it,
- * so that at no moment there is none. What has such a name already gets no other. NULL: error. */
+/* (transfer full): a second name for the file. The file keeps its first name until another file
+ * replaces it, so at every moment there is one. A file with such a name gets no other. NULL:
+ * error. */
 char *aside_keep (const char *path, const char *word, GError **error);
-/* (transfer full): moves it, with the delta beside it, whose name then goes with the new one. NULL:
- * error, STORAGE_ERROR_PLACE in one sentence. */
+/* (transfer full): renames the file, and the delta beside it accordingly. NULL: error,
+ * STORAGE_ERROR_PLACE in one sentence. */
 char *aside_move (const char *path, const char *word, gboolean has_delta, GError **error);

@@ -7,21 +7,22 @@
 
 #include "storage/sql.h"
 
-/* Begins anew: nothing was put yet. */
+/* Begins anew with no rows. */
 void changes_begin (Sql *sql);
-/* Forgets all; nothing is remembered any more. */
+/* Forgets all rows; no later row is noted. */
 void changes_end (Sql *sql);
-/* FALSE: it was not begun, or given up because it became too much (five million results). */
+/* FALSE: changes_begin was not called, or the list was given up at five million results. */
 gboolean changes_are_known (const Sql *sql);
-/* Of a result, whose table SQLite does not tell of; the other tables need not be told. */
+/* A result was put: SQLite does not report changes of that table. It reports those of the other
+ * tables. */
 void changes_note_result (Sql *sql, const char *path);
 
-/* (transfer full): a private file of the same identity with these rows, and with all that says
- * which run it is of; `bytes`: about what it will take on a disk. It names the generation `base`
- * that it belongs to. NULL: error. Not inside a transaction. */
+/* (transfer full): a private file of the same identity with these rows and the values that identify
+ * the run; `bytes`: about the size that it will have on a disk. It names the generation `base` to
+ * which it belongs. NULL: error. Not inside a transaction. */
 Sql *changes_copy (Sql *sql, guint64 base, guint64 *bytes, GError **error);
-/* TRUE: a file that was made so, and is no checkpoint without its base. */
+/* TRUE: the file was made by changes_copy, and is no checkpoint without its base. */
 gboolean changes_is_delta (Sql *sql);
 void changes_free (Changes *changes);
-/* In a transaction: the file is not a delta any more. */
+/* In a transaction: from now on the file is no delta. */
 gboolean changes_end_delta (Sql *sql, GError **error);

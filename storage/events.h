@@ -4,7 +4,7 @@
 
 #include "storage/sql.h"
 
-/* So many events a file holds; the oldest go first. */
+/* The most events that a file holds; the oldest are removed first. */
 #define EVENTS_KEEP 10000
 
 /* Enters into `to` the verified events of `from` that it lacks, in the order of time, inside the

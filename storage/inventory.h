@@ -30,21 +30,21 @@ typedef struct
 
 /* (transfer none): the table's name. */
 const char *inventory_name (InventoryTable table);
-/* (transfer none): a condition on the rows that count, or nothing: the row `rows` and its copy do
- * not. */
+/* (transfer none): an SQL condition on the rows that count, or "": the row `rows` and its copy do
+ * not count. */
 const char *inventory_rows (InventoryTable table);
-/* Counts the rows that stand in the file, without proof. FALSE: error. */
+/* Counts the rows in the file, without a check of their checksums. FALSE: error. */
 gboolean inventory_count (Sql *sql, InventoryTable table, Tally *tally, GError **error);
 /* Writes the row, in a transaction. FALSE: error. */
 gboolean inventory_write (Sql *sql, const Inventory *inventory, GError **error);
 /* Counts all tables and writes the row, in a transaction. FALSE: error. */
 gboolean inventory_renew (Sql *sql, GError **error);
-/* What the row says. FALSE: the row is lost. */
+/* Reads the row `rows`. FALSE: it is lost. */
 gboolean inventory_read (Sql *sql, Inventory *inventory);
 /* TRUE: neither the row nor its copy is lost. */
 gboolean inventory_stands_twice (Sql *sql);
-/* TRUE: the row stands twice, and the tables from `first` to `last` are as the row says. `results`
- * (nullable): what was counted of that table already. FALSE: they are not, the row is lost, or the
- * file cannot be read. */
+/* TRUE: the row and its copy are there, and the tables from `first` to `last` agree with it.
+ * `results` (nullable): the count of that table, if it is known. FALSE: they do not agree, the row
+ * is lost, or the file cannot be read. */
 gboolean inventory_agrees (Sql *sql, InventoryTable first, InventoryTable last,
                            const Tally *results);

@@ -4,17 +4,17 @@
 
 #include "storage/sql.h"
 
-/* What a table's pages would take at one page size, its rows coming in their order. */
+/* The size of a table's pages at one page size, its rows put in order. */
 typedef struct
 {
   guint32 page_size;
-  gsize used;    /* of the page that is being filled */
-  guint64 pages; /* filled, and those of long rows */
+  gsize used;    /* bytes of the page that is being filled */
+  guint64 pages; /* full ones, and those of long rows */
 } Layout;
 
 /* Adds a row of a table without rowids whose record has so many bytes. */
 void layout_add (Layout *layout, gsize payload);
 guint64 layout_bytes (const Layout *layout);
 
-/* Looks at the lengths of the results, if they are long enough for it to matter, and chooses. */
+/* Chooses by the lengths of the results, if they are long enough to matter. */
 gboolean layout_choose (Sql *sql, guint32 *page_size, GError **error);

@@ -10,7 +10,7 @@
 
 typedef struct Names Names;
 
-/* Reads what the file has; rows that do not verify are passed over. `sql` is borrowed. */
+/* Reads the tables of the file; rows that do not verify are skipped. `sql` is borrowed. */
 Names *names_new (Sql *sql, GError **error);
 void names_free (Names *names);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Names, names_free)
@@ -21,9 +21,10 @@ gboolean names_number_job (Names *names, const char *name, const char *type, gin
                            GError **error);
 /* FALSE: no such node. */
 gboolean names_find_node (Names *names, const char *id, gint64 *number);
-/* Says which jobs there are, for a file that lost some; NULL-terminated arrays of the same length.
- */
+/* Gives the program's jobs, for a file that lost some; NULL-terminated arrays of the same
+ * length. */
 void names_expect (Names *names, const char *const *job_names, const char *const *job_types);
-/* (nullable): what has that number; lives as long as `names`. A file may have lost it. */
+/* (nullable): the node or job with that number; lives as long as `names`. A file may have lost
+ * it. */
 const char *names_node (Names *names, gint64 number);
 gboolean names_job (Names *names, gint64 number, const char **name, const char **type);

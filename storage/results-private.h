@@ -10,39 +10,40 @@ typedef struct
 {
   char *path;
   gboolean is_saved;   /* its row stands in the table, so no saved row lies at or above `path` */
-  gboolean is_covered; /* a saved row lies at or above `path`: it stays so, whatever is put in */
+  gboolean is_covered; /* a saved row lies at or above `path`; no later row changes that */
 } ResultsStem;
 
 struct Results
 {
   Sql *sql;
   Keeps *keeps;
-  GHashTable *stems; /* id -> ResultsStem: all that were ever met */
+  GHashTable *stems; /* id -> ResultsStem: all stems that were ever met */
   guint n_saved_stems;
   guint64 stem_sums;                   /* of the saved ones */
   int changes_before;                  /* of the connection, at the begin of the transaction */
   ResultsTotals totals, totals_before; /* _before: at the begin of the transaction */
-  gboolean is_unsure;                  /* a transaction was taken back, or failed at its end */
+  gboolean is_unsure;                  /* a transaction was rolled back, or failed at its end */
   Names *names;                        /* (nullable) until one is needed, and after a rollback */
-  Gap rows, stems_at;                  /* where the last one was put, or looked for */
-  gint64 root; /* the last one of which a row stands in the table; -1: not known */
+  Gap rows, stems_at;                  /* the gaps at the last row and stem that were put or looked
+                                          up */
+  gint64 root; /* number of the last root of which the table has a row; -1: not known */
 };
 
-/* In a transaction; FALSE: error. What the rows and kept states that go stood for is added to
+/* In a transaction; FALSE: error. The work of the removed rows and kept states is added to
  * `work_s`. */
 
 /* Removes the rows with from <= path < to. */
 gboolean results_remove_rows (Results *results, const char *from, const char *to, double *work_s,
                               GError **error);
-/* Removes all that stands at or below `path`. */
+/* Removes all rows and kept states at or below `path`. */
 gboolean results_remove_all (Results *results, const char *path, double *work_s, GError **error);
-/* Removes all that lies in the finished phases that a kept state stands for. */
+/* Removes all rows and kept states in the finished phases that a kept state stands for. */
 gboolean results_remove_phases (Results *results, const Keep *keep, double *work_s, GError **error);
 
-/* (results-bind.c) The names of a row as numbers, into its columns `node`, which nobody has, and
+/* (results-bind.c) Binds the names of a row as numbers, in its columns `node` (NULL: no node) and
  * `job`. FALSE: error. */
 gboolean results_bind_names (Results *results, sqlite3_stmt *statement, const Result *row,
                              GError **error);
-/* Arguments and times. `json`: so many bytes stand in the column of that name. What would make the
- * row longer than the rule of its size allows (cell.h) stays NULL. */
+/* Binds arguments and times. `json`: the bytes in the column of that name. A value that would make
+ * the row longer than cell.h allows stays NULL. */
 void results_bind_told (sqlite3_stmt *statement, const Result *row, gsize json);

@@ -14,19 +14,19 @@
 
 typedef struct
 {
-  const char *path, *node, *job, *type; /* node: "" is nobody */
+  const char *path, *node, *job, *type; /* node: "": unknown */
   const guint8 *digest;
   gsize digest_size;
   GBytes *value; /* GVariant bytes of `type` */
   double work_s; /* computing time that the row stands for */
   gint64 saved;  /* wall clock, unix seconds */
   double weight; /* share of the tree of its root */
-  /* For people alone. (nullable): its arguments as JSON text; it need not end with a NUL. */
+  /* Only for people. (nullable): its arguments as JSON text, which need not end with a NUL. */
   const char *args;
   gsize args_size;
   gint64 began;   /* wall clock, unix seconds; 0: not known */
-  gint64 took_ms; /* from then on; 0 if that is not known */
-  guint64 sum;   /* its checksum in the file that it was read from; not read when it is put */
+  gint64 took_ms; /* since then; 0 if `began` is not known */
+  guint64 sum;    /* its checksum in the file that it was read from; ignored when it is put */
 } Result;
 
 typedef struct Results Results;
@@ -38,7 +38,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (Results, results_free)
 
 /* A transaction over the whole file. After a failure of anything inside, roll back. */
 gboolean results_begin (Results *results, GError **error);
-/* Writes the inventory (inventory.h) of what the file holds now, if anything changed. */
+/* Also writes the inventory (inventory.h) of the file, if anything changed. */
 gboolean results_commit (Results *results, GError **error);
 void results_rollback (Results *results);
 
@@ -46,22 +46,24 @@ void results_rollback (Results *results);
 void results_meet_stem (Results *results, const char *id, const char *path);
 gboolean results_knows_stem (Results *results, const char *id);
 
-/* Enters a row, in a transaction. Below a saved row, or in a phase that a kept state stands for:
- * nothing is written. Rows and kept states below it are removed; its work_s says what they stood
- * for too, and is never less than that. Same path and digest: the first stays; other digest: the
- * one saved later. `written`: the table changed. FALSE: error. */
+/* Enters a row, in a transaction. If it lies below a saved row, or in a phase that a kept state
+ * stands for, nothing is written. Rows and kept states below it are removed; its work_s includes
+ * theirs and is never less. Same path and digest: the first stays; other digest: the one saved
+ * later stays. `written`: the table changed. FALSE: error. */
 gboolean results_put (Results *results, const Result *row, gboolean *written, GError **error);
 
-/* Counts in a row that stands in the table already, of a file without stems and kept states that
- * was copied as it is; by path. FALSE: it is not above the last one and beside it. */
+/* Counts a row that is in the table already, of a file without stems and kept states that was
+ * copied as it is; call it in the order of paths. FALSE: the row is not greater than the last one,
+ * or lies below it. */
 gboolean results_adopt (Results *results, const Result *row);
-/* The same look alone. `last` (nullable): the path of the row before it, if there is one. */
+/* The same check alone. `last` (nullable): the path of the row before it, if there is one. */
 gboolean results_follows (const char *last, const char *path);
 
-/* Enters a kept state, in a transaction. With a row at or above it, or in a finished phase of a job
- * above it: nothing is written. The rows of the phases that it stands for are removed. Same path
- * and digest: the one that stands for more children stays; other digest: this one replaces it.
- * `work_s` says what its phases cost, and is never less than that of the rows that are removed. */
+/* Enters a kept state, in a transaction. If a row lies at or above it, or it lies in a finished
+ * phase of a job above it, nothing is written. The rows of the phases that it stands for are
+ * removed. Same path and digest: the one that stands for more children stays; other digest: this
+ * one replaces it. `work_s` is the cost of its phases, and never less than that of the removed
+ * rows. */
 gboolean results_put_keep (Results *results, const Keep *keep, double work_s, gboolean *written,
                            GError **error);
 
@@ -73,14 +75,15 @@ typedef struct
 } ResultsTotals;
 ResultsTotals results_totals (const Results *results);
 gboolean results_has_keeps (const Results *results);
-/* For rows that were counted where the table stood before; before the first transaction. */
+/* For rows that were counted in the file from which the table was copied; before the first
+ * transaction. */
 void results_set_totals (Results *results, const ResultsTotals *totals);
 void results_count_in (ResultsTotals *totals, const Result *row);
-/* Counts them in any file. FALSE: it cannot be read now; `totals` is as it was. */
+/* Counts the rows of any file. FALSE: it cannot be read now; `totals` is as it was. */
 gboolean results_count (Sql *sql, ResultsTotals *totals);
 
-/* Reading works on any file. What is passed to `each` lives for the call; FALSE from it stops, as
- * an error. Rows whose checksum fails are passed over and added to `bad` (nullable). */
+/* Reading works on any file. The row passed to `each` lives for the call; FALSE from `each` stops
+ * with its error. Rows whose checksum fails are skipped and added to `bad` (nullable). */
 typedef struct
 {
   const char *node;  /* (nullable): only rows of this node */
@@ -89,14 +92,14 @@ typedef struct
   guint limit;       /* 0: all */
   /* (nullable) NULL-terminated: the program's own jobs, for a file that lost its table job. */
   const char *const *job_names, *const *job_types;
-  gboolean any_job; /* rows whose job's row is lost too: as of the job "?", of the type "*" */
-  gboolean is_strict; /* a row that is passed over ends the reading, as an error */
+  gboolean any_job;   /* also rows whose job's row is lost: as of the job "?", of the type "*" */
+  gboolean is_strict; /* a row whose checksum fails ends the reading with an error */
 } ResultsQuery;
 typedef gboolean (*ResultsEach) (const Result *row, gpointer data, GError **error);
 gboolean results_each (Sql *sql, const ResultsQuery *query, ResultsEach each, gpointer data,
                        guint64 *bad, GError **error);
-/* What each row cost, by path and without checksums. SQLite reads the pages of large values on its
- * way to these columns. */
+/* The cost of each row, by path and without a check of checksums. SQLite reads the pages of large
+ * values on its way to these columns. */
 typedef void (*ResultsEachCost) (const char *path, double weight, double work_s, gpointer data);
 gboolean results_each_cost (Sql *sql, ResultsEachCost each, gpointer data, GError **error);
 typedef gboolean (*ResultsEachStem) (const char *id, const char *path, gpointer data,

@@ -16,26 +16,26 @@
 #define ROWSUM_STORED_BYTES 16
 #define ROWSUM_SEAL_BYTES 16
 
-/* Makes the functions known to the connection. row_sum gives NULL until rowsum_identify was called;
- * the checksum that it gave last stands in sql->last_sum. */
+/* Registers the functions with the connection. row_sum returns NULL until rowsum_identify was
+ * called; its last checksum stands in sql->last_sum. */
 gboolean rowsum_register (Sql *sql, GError **error);
-/* Says whose rows these are: copies `identity` to sql->identity and makes the key. */
+/* Sets the identity of the rows: copies `identity` to sql->identity and makes the key. */
 void rowsum_identify (Sql *sql, const char *identity);
-/* From here on rows are written with proofs under this seal, and a row without one does not hold.
- * NULL: no proofs are made or asked for. */
+/* From now on rows are written with proofs under this seal, and a row without a right proof fails.
+ * NULL: no proofs are made or checked. */
 void rowsum_seal (Sql *sql, const guint8 seal[ROWSUM_SEAL_BYTES]);
-/* Rows of `sql` are as those of `other`: identity, seal, and whose they are. */
+/* Copies identity, seal and origin from `other` to `sql`. */
 void rowsum_take_after (Sql *sql, const Sql *other);
 
-/* The same checksum without SQL, for who has a row's columns from elsewhere: begin, the name of the
- * table and each column in their order, end. Pure. */
+/* The same checksum without SQL, for columns that were read in another way: begin, the name of the
+ * table and each column in order, end. Pure. */
 #define ROWSUM_BYTES 256
 typedef struct
 {
-  guint64 v[4], w[4]; /* of the checksum; of the proof, if it is_sealed */
+  guint64 v[4], w[4]; /* of the checksum; of the proof, if is_sealed */
   gboolean is_sealed;
-  guint64 size;               /* of all that was added */
-  guint n;                    /* of these that wait */
+  guint64 size;               /* of all added bytes */
+  guint n;                    /* bytes that wait in `bytes` */
   guint8 bytes[ROWSUM_BYTES]; /* short parts become whole words here */
 } Rowsum;
 
@@ -45,12 +45,14 @@ typedef struct
 } RowsumValue;
 
 Rowsum rowsum_begin (const Sql *sql);
-/* How many of `n` columns of `table` are summed, the last `nulls` of which are NULL: of those that
- * formats 1 and 2 have not, such are not, so that a row of an earlier format has the same sum. */
+/* How many of the `n` columns of `table` are summed, the last `nulls` of which are NULL. A NULL in
+ * a column that formats 1 and 2 lack is not summed, so that a row of an earlier format keeps its
+ * sum. */
 guint rowsum_n_summed (const char *table, gsize size, guint n, guint nulls);
-/* How many columns, but for the sum, the table had in formats 1 and 2, and has now; 0: as many. */
+/* How many columns without the sum the table had in formats 1 and 2; *n_now: how many it has now.
+ * 0: as many. */
 guint rowsum_n_before (const char *table, gsize size, guint *n_now);
-/* Bytes as they are; the others put a tag and a length before theirs. */
+/* Adds bytes as they are; the other functions add a tag and a length first. */
 void rowsum_add_bare (Rowsum *sum, const void *bytes, gsize size);
 void rowsum_add_integer (Rowsum *sum, gint64 number);
 void rowsum_add_real (Rowsum *sum, double number);
@@ -62,8 +64,8 @@ void rowsum_add_column (Rowsum *sum, const RecordColumn *column);
 /* The same of a row's `n` columns, all but its own sum. */
 RowsumValue rowsum_of_columns (const Sql *sql, const char *table, const RecordColumn *columns,
                                guint n);
-/* TRUE: what stands in the column `sum` is this checksum and, where `sql` is sealed, this proof. */
+/* TRUE: the column `sum` has this checksum and, if `sql` is sealed, this proof. */
 gboolean rowsum_agrees (const Sql *sql, RowsumValue value, const RecordColumn *stored);
-/* The checksum that stands in a column `sum`; 0: none. */
+/* The checksum in a column `sum`; 0: none. */
 guint64 rowsum_stored (const RecordColumn *stored);
 guint64 rowsum_stored_at (sqlite3_stmt *statement, int index);

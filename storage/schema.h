@@ -6,14 +6,14 @@
 
 #define SCHEMA_APPLICATION_ID 0x5341544E /* "SATN" */
 #define SCHEMA_VERSION 4
-/* Formats from here on are read. Format 3 has no column keep.args. Format 2 has no column `json`
- * either, names of hosts in node.name, and in event.node the node's id; format 1 differs from it in
- * the column `sum` alone (rowsum.h). */
+/* The oldest format that is read. Format 3 has no column keep.args. Format 2 also has no column
+ * `json`, has names of hosts in node.name, and the node's id in event.node. Format 1 differs from
+ * format 2 only in the column `sum` (rowsum.h). */
 #define SCHEMA_VERSION_FIRST 1
 
 /* Makes all tables and views in an empty file. */
 gboolean schema_create (Sql *sql, GError **error);
-/* FALSE: the file's tables and views are not word for word ours. Those of an earlier format get
- * temporary views with today's columns, so that all SQL which reads them is the same, and the
- * connection `is_earlier`. */
+/* FALSE: the file's tables and views are not word for word ours. For a file of an earlier format
+ * the connection gets temporary views with today's columns, so that the same SQL reads it, and
+ * `is_earlier`. */
 gboolean schema_check (Sql *sql, GError **error);

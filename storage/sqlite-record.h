@@ -21,10 +21,10 @@ typedef struct
 {
   guint n;
   RecordColumn columns[RECORD_COLUMNS_MAX];
-  gint64 rowid; /* of the cell, if it is one of a table with rowids */
+  gint64 rowid; /* of the cell, if its table has rowids */
 } Record;
 
-/* What a record's header says. */
+/* The header of a record. */
 typedef struct
 {
   guint n;
@@ -74,15 +74,16 @@ record_type_size (guint64 type, gsize *size)
   return TRUE;
 }
 
-/* Of the last column of each of our rows, its sum, 16 bytes or in format 1 an integer; so all of it
- * stands in the header's last byte. */
+/* TRUE: the type of the last column of our rows, the sum: 16 bytes, or in format 1 an integer. It
+ * takes one byte, the last of the header. */
 static inline gboolean
 record_is_sum (guint64 type)
 {
   return type == 12 + 2 * 16 || (type >= 1 && type <= 6) || type == 8 || type == 9;
 }
 
-/* The header of a record: its length, and a type for each column. FALSE: none is here. */
+/* Reads the header of a record: its length, and a type for each column. FALSE: there is none
+ * here. */
 static inline gboolean
 record_take_shape (const guint8 *at, const guint8 *end, guint64 payload_max, RecordShape *shape)
 {
@@ -154,7 +155,7 @@ record_read_column (guint64 type, const guint8 *at, gsize size, RecordColumn *co
   memcpy (&column->real, &column->integer, sizeof column->real);
 }
 
-/* All but the rowid. What is read points into `payload`. */
+/* Reads all but the rowid. The columns point into `payload`. */
 static inline void
 record_read (const RecordShape *shape, const guint8 *payload, Record *record)
 {

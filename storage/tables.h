@@ -5,9 +5,9 @@
 
 #include "storage/sql.h"
 
-/* Writing what is there already changes nothing in the file.
- * run: key and value; set_first: a value that is there stays. A value of up to 1 MiB stands twice,
- * the second time in constant as run/KEY; while one of the two proves itself it is not lost. */
+/* Writing a value that is there already does not change the file. run: key and value; set_first: a
+ * value that is there stays. A value of up to 1 MiB stands twice, the second time in constant as
+ * run/KEY, and is lost only if both rows are damaged. */
 gboolean tables_set (Sql *sql, const char *key, const char *value, GError **error);
 gboolean tables_set_first (Sql *sql, const char *key, const void *data, gsize size, GError **error);
 gboolean tables_unset (Sql *sql, const char *key, GError **error);
@@ -33,16 +33,17 @@ typedef struct
   gint64 joined, left; /* unix seconds; 0: not yet */
 } TablesNode;
 
-/* Gives the row for this id, a new one if there is none. */
+/* The number of the row for this id; makes a new row if there is none. */
 gboolean tables_number_node (Sql *sql, const char *id, gint64 *number, GError **error);
 gboolean tables_put_job (Sql *sql, gint64 number, const char *name, const char *type,
                          GError **error);
-/* A node that is there already keeps the time at which it joined, and is here again. */
+/* A node that is in the table keeps the time at which it joined, and counts as present again. */
 gboolean tables_put_node (Sql *sql, const TablesNode *node, GError **error);
-/* Notes that a node left; an unknown one, or one that had left, stays as it is. */
+/* Records that a node left. The row of a node that had left stays as it is; an unknown node gets
+ * none. */
 gboolean tables_end_node (Sql *sql, const char *id, gint64 left, const char *cause, GError **error);
 
-/* A node of which is known that it joined, and not whether it is here still. */
+/* A node that is known to have joined; whether it is still present is unknown. */
 gboolean tables_meet_node (Sql *sql, const TablesNode *node, GError **error);
 
 typedef struct
@@ -52,19 +53,19 @@ typedef struct
   double work_s; /* 0: none */
 } TablesEvent;
 
-/* Only the newest `keep` events stay; what the others came to stands, by kind, in one with the
- * number 0 and the kind 'older'. */
+/* Only the newest `keep` events stay; one event with the number 0 and the kind 'older' has the sums
+ * of the others by kind. */
 gboolean tables_put_event (Sql *sql, const TablesEvent *event, guint keep, GError **error);
 
-/* The same, unless it stands there. An event of a node that joined or left is named by kind and
- * node; any other event by all that it says but the time. */
+/* The same, unless the event is in the table. Kind and node identify an event of a node that joined
+ * or left; all columns but the time identify any other event. */
 gboolean tables_put_event_once (Sql *sql, const TablesEvent *event, guint keep, GError **error);
 
-/* Calls `each` for every verified row; what is passed lives for the call. FALSE from `each` stops,
- * as an error. */
+/* Calls `each` for every verified row, which lives for the call. FALSE from `each` stops with its
+ * error. */
 typedef gboolean (*TablesEachValue) (const TablesValue *value, gpointer data, GError **error);
 typedef gboolean (*TablesEachNode) (const TablesNode *node, gpointer data, GError **error);
-/* run; a value is any bytes. */
+/* The table run; a value may be any bytes. */
 typedef gboolean (*TablesEachSetting) (const char *key, GBytes *value, gpointer data,
                                        GError **error);
 typedef gboolean (*TablesEachEvent) (const TablesEvent *event, gpointer data, GError **error);
@@ -77,14 +78,14 @@ gboolean tables_each_node (Sql *sql, TablesEachNode each, gpointer data, GError 
 
 /* How many rows of the small tables do not verify; added to `bad`. */
 gboolean tables_count_bad (Sql *sql, guint64 *bad, GError **error);
-/* The same of those that come before the results in a file, which are all but the events. */
+/* The same for the tables that come before the results in a file: all but the events. */
 gboolean tables_count_bad_first (Sql *sql, guint64 *bad, GError **error);
 /* Has the file neither stems nor kept states? */
 gboolean tables_are_simple (Sql *sql, gboolean *are_simple, GError **error);
 /* Copies the verified rows of all small tables (but not of job: results bring their jobs along)
- * from one file into another of the same identity; a row whose key is there already stays as it is
- * there (`replaces`: makes way, since `from` is the later of the two), and of the events those are
- * added that are not there. `dropped` grows by the rows that did not verify. */
+ * from one file into another of the same identity; if `to` has a row with the same key, that row
+ * stays (`replaces`: the row of `from`, the later file, replaces it). Events that `to` lacks are
+ * added. `dropped` grows by the rows that did not verify. */
 gboolean tables_copy (Sql *to, Sql *from, gboolean replaces, guint64 *dropped, GError **error);
 /* The same without the events, which lie at the end of a file. */
 gboolean tables_copy_first (Sql *to, Sql *from, guint64 *dropped, GError **error);
