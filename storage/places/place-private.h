@@ -38,16 +38,17 @@ typedef struct
   gboolean (*put) (Place *place, const char *suffix, const char *from, const PlaceState *expected,
                    PlaceState *state, GError **error);
   gboolean (*remove) (Place *place, const char *suffix, GError **error);
-  /* Makes the folder `suffix` and in it the folder `owner`. FALSE: somebody has it, or it is not
-   * possible. */
+  /* Makes the folder `suffix` and in it the folder `owner`. FALSE: it exists, or cannot be made. */
   gboolean (*lock) (Place *place, const char *suffix, const char *owner);
-  /* `owner` (nullable): only that one's. FALSE: it was not, or cannot be done. */
+  /* `owner` (nullable): only if the lock is of that owner. FALSE: it is not, or cannot be
+   * removed. */
   gboolean (*unlock) (Place *place, const char *suffix, const char *owner);
-  /* (nullable) what stands in the folder request->url, into its body, as the store says it. */
+  /* (nullable) reads the listing of the folder request->url into the request's body, in the store's
+   * form. */
   gboolean (*list) (Place *place, PlaceRequest *request, GError **error);
-  /* (nullable) what a request that reads has to have before it is run. */
+  /* (nullable) completes a request that reads, before it runs. */
   void (*prepare) (Place *place, PlaceRequest *request);
-  /* In a listing, what is said of a file ends with the entry_ends-th of these behind its name. */
+  /* In a listing, the entry of a file ends with the entry_ends-th of these behind its name. */
   const char *entry_end;
   guint entry_ends;
 } PlaceKind;
@@ -59,18 +60,18 @@ struct Place
   const PlaceKind *kind;
   char *scheme;
   char *name;   /* for people */
-  char *url;    /* what libcurl is given: with user, without suffix */
+  char *url;    /* the URL for libcurl: with user, without suffix */
   char *origin; /* url up to the path */
   char *path;   /* rename: as in a command, not escaped; dav: the URL's path, escaped */
   char *user;   /* (nullable) */
   char *token;  /* makes names of temporary files */
-  gboolean had_no_lock;    /* the last was waited for in vain: the next is not */
+  gboolean had_no_lock;   /* the last wait for a lock was in vain: do not wait for the next */
   gboolean has_locked[2]; /* the base, the delta: at least once */
-  char *lock_owner;       /* (nullable) what this writer's lock says */
+  char *lock_owner;       /* (nullable) the owner in this writer's lock */
   char *run;              /* (nullable) place_set_writer's */
   guint term;
   guint made;            /* temporary files so far */
-  guint key;             /* sftp: which of the keys that are there is tried */
+  guint key;             /* sftp: which of the existing keys is tried */
   gboolean starts_tls;   /* ftps: by AUTH TLS; else from the first byte … */
   gboolean knows_tls;    /* … as was seen */
   GHashTable *leftovers; /* (nullable) place-sweep.c's */
@@ -82,35 +83,35 @@ struct Place
   CURLcode set_code; /* of the settings of the running request */
   gint64 limit_us;
   gint stopped, patience_s; /* atomic */
-  gboolean asks_all;  /* sftp: hosts are looked for among those that all of this machine know */
-  gboolean is_silent; /* it said nothing for so long that it is not asked again */
+  gboolean asks_all;        /* sftp: sftp: host keys are looked up in the machine's own list */
+  gboolean is_silent;       /* it was silent for so long that it is not asked again */
   gint64 moved_us;    /* when the running request last sent or received something */
   curl_off_t moved;
   guint64 sent, received;
   char message[CURL_ERROR_SIZE];
 };
 
-/* A list that lacks something must not be sent: it may be the condition. */
+/* An incomplete list must not be sent: the missing header may be the condition. */
 typedef struct
 {
   struct curl_slist *first;
   gboolean is_broken;
 } PlaceList;
 
-/* One request. Set what is needed, run it, read what came, clear it. */
+/* One request. Set the fields, run it, read the answer, clear it. */
 struct PlaceRequest
 {
-  const char *method; /* NULL: libcurl's own for what is done */
+  const char *method; /* NULL: libcurl's default */
   char *url;
   PlaceList headers, commands; /* commands: sftp, ftp */
   const char *from;            /* file to send */
-  const char *to;              /* file to write what comes; NULL: kept in `body` */
-  guint64 size_max;            /* of what comes; 0: 64 KiB */
+  const char *to;              /* file for the answer; NULL: kept in `body` */
+  guint64 size_max;            /* of the answer; 0: 64 KiB */
   const char *range;
   gboolean head_only;
   gboolean no_path; /* only the commands matter */
 
-  /* what came */
+  /* the answer */
   CURLcode code;
   long status; /* http */
   GByteArray *body;
@@ -125,27 +126,27 @@ struct PlaceRequest
 
 gboolean place_s3_prepare (Place *place, gboolean insecure,
                            GError **error); /* endpoint, region, keys */
-/* Tags of stores that give none which a writer knows beforehand: the file's first bytes, in which
- * SQLite's header holds a number that the writer of a checkpoint draws anew each time (publish.c).
- * (transfer full) */
+/* The tag for stores whose own tags a writer cannot know beforehand: made of the file's first
+ * bytes. SQLite's header there has a number that the writer of a checkpoint draws anew each time
+ * (publish.c). (transfer full) */
 char *place_tag (const guint8 *bytes, gsize size);
-/* What place_mark says in them. */
+/* Reads the mark of place_mark from these bytes. */
 void place_read_mark (PlaceState *state, const guint8 *bytes, gsize size);
-/* The same of a file here. */
+/* The same for a file on this machine. */
 gboolean place_mark_of_file (const Place *place, const char *path, PlaceState *state,
                              GError **error);
 gboolean place_tag_of_file (const Place *place, const char *path, char **tag, GError **error);
-/* A folder "NAME.lock", which only one can make, keeps two of us from comparing and replacing at
- * the same time. One whose owner is known to be dead is taken over at once: a process of this host
- * that is gone, or who was deposed by this writer's run. So is one that nobody gave back within ten
- * seconds. FALSE: this store has no locks for us (remembered), or the limit is over: go on
- * without. */
+/* A folder "NAME.lock", which only one writer can make, keeps two of our writers from comparing and
+ * replacing at the same time. A lock is taken over at once if its owner is dead: a process of this
+ * host that is gone, or a writer that this writer's run has deposed. A lock that was not given back
+ * within ten seconds is taken over, too. FALSE: this store has no locks for us (remembered), or the
+ * limit is over: go on without. */
 gboolean place_is_given_up (const Place *place);
 gboolean place_lock (Place *place, const char *suffix);
 void place_unlock (Place *place, const char *suffix);
-/* (transfer full): the URL of what stands at `suffix`. */
+/* (transfer full): the URL of the file at `suffix`. */
 char *place_url (const Place *place, const char *suffix);
-/* Behind the headers or commands of a request. */
+/* Appends to the headers or commands of a request. */
 void place_add (PlaceList *list, const char *text);
 /* TRUE: the request ran and libcurl found nothing wrong; http: whatever the status. Else a sentence
  * in `error`, PLACE_ERROR_DOWN, DENIED, LOCAL or STOPPED; `verb`: "read", "write". */

@@ -18,13 +18,14 @@ typedef enum
   PLACE_ERROR_URI,     /* not a URI that can be used */
   PLACE_ERROR_DENIED,  /* the store answers, but not to us: credentials, host key, certificate,
                           rights */
-  PLACE_ERROR_DOWN,    /* not reached, too slow, full, or in trouble of its own: try again later */
-  PLACE_ERROR_CHANGED, /* place_put: what stands there is not what was expected */
+  PLACE_ERROR_DOWN,    /* not reached, too slow, full, or with an error of its own: try again
+                          later */
+  PLACE_ERROR_CHANGED, /* place_put: the file there is not the expected one */
   PLACE_ERROR_LOCAL,   /* a file on this machine cannot be read or written */
   PLACE_ERROR_STOPPED  /* place_stop was called, or the time limit is over */
 } PlaceError;
 
-/* The schemes, as a person reads them. */
+/* The schemes, for messages. */
 #define PLACE_SCHEMES "file, sftp, ftp, ftps, http, https and s3"
 
 /* TRUE: `text` has a scheme ("sftp:…") other than file. */
@@ -38,16 +39,16 @@ Place *place_new (const char *uri, gboolean insecure, GError **error);
 void place_free (Place *place);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Place, place_free)
 /* As place_free, but its connection stays open for the next Place of this process at the same host:
- * to be made anew costs several ways there and back. For who knows that one comes soon; one
+ * a new connection costs several round trips. For a caller that will soon open another Place; one
  * connection is kept. */
 void place_leave_open (Place *place);
 
-/* Of a text that passed the check below: what it allowed is allowed. */
+/* Opens a text that passed place_check, which decided whether plain ftp and http are allowed. */
 Place *place_open (const char *target, GError **error);
-/* What a user wrote as the place of a checkpoint, a path or a URI, as it is kept and handed on: an
+/* Turns the place that a user wrote, a path or a URI, into the form that is kept and passed on: an
  * absolute path, or the URI. Each verb and each program calls this once, with its own --insecure,
- * before anything is read or written there: later calls allow what it allowed. (transfer full)
- * NULL: PLACE_ERROR_URI in one sentence without password. Does not connect. */
+ * before it reads or writes there: later calls allow what this call allowed. (transfer full) NULL:
+ * PLACE_ERROR_URI in one sentence without password. Does not connect. */
 char *place_check (const char *text, gboolean insecure, GError **error);
 /* The same text unchecked: only to compare it with the place of a run. (transfer full) NULL:
  * PLACE_ERROR_URI. */
@@ -58,8 +59,8 @@ const char *place_name (const Place *place);
 /* Any thread, also while a request runs: requests give up when nothing is sent or received for so
  * many seconds (60 at first). */
 void place_set_patience (Place *place, int seconds);
-/* A place that was silent for so long is not asked again, so that nobody waits for each request of
- * a replacement and of what cleans up after it; but now it is. */
+/* A place that was silent for that long is not asked again, so that a caller does not wait for each
+ * request of a replacement and of its clean-up. After this call it is asked again. */
 void place_ask_again (Place *place);
 /* Requests give up at this time of g_get_monotonic_time; 0: only when the store is too slow or
  * silent (15 s to connect, 60 s with less than 1 kB/s). */
@@ -72,18 +73,18 @@ typedef struct
 {
   gboolean exists;
   char *tag;
-  gboolean empty;     /* a file of no bytes: it counts as none, and may be replaced as none; only
-                         of place_look */
-  guint32 number;     /* place_mark's; only of place_look */
-  gboolean has_delta; /* the same: a delta may stand beside it */
-  guint64 bytes;      /* the same: how large the checkpoint says it is; 0: it does not */
+  gboolean empty;     /* a file of no bytes, which counts as no file and may be replaced as such;
+                         only by place_look */
+  guint32 number;     /* of place_mark; only by place_look */
+  gboolean has_delta; /* the same: a delta may stand beside the file */
+  guint64 bytes;      /* the same: the size by the checkpoint's header; 0: unknown */
 } PlaceState;
 void place_state_clear (PlaceState *state);
-/* TRUE: the same file, or twice none. */
+/* TRUE: the same file, or both times none. */
 gboolean place_state_equal (const PlaceState *a, const PlaceState *b);
 
-/* A large checkpoint is a *base* and, beside it, a *delta*: what came since. Its name is that of
- * the base with this behind it, at a place as on a disk. */
+/* A large checkpoint is a *base* and, beside it, a *delta* with the later rows. The delta's name is
+ * that of the base followed by this, at a place as on a disk. */
 #define PLACE_DELTA "-delta"
 typedef struct
 {
@@ -91,28 +92,28 @@ typedef struct
 } PlacePair;
 void place_pair_clear (PlacePair *pair);
 
-/* Whose lock this writer makes, so that whoever deposes it in a later term of the same run takes it
- * over at once. Without this it is of no run. */
+/* Names the run and term in this writer's lock, so that a writer of a later term of the same run
+ * takes the lock over at once. Without this call the lock is of no run. */
 void place_set_writer (Place *place, const char *run, guint term);
 
-/* In all of these `suffix` is put behind the URI's path: "" for the checkpoint itself. */
+/* These functions put `suffix` behind the URI's path; "": the checkpoint itself. */
 
 gboolean place_look (Place *place, const char *suffix, PlaceState *state, GError **error);
-/* Brings what stands there into a new file at `to` (mode 0600; what was there is replaced). Nothing
- * there: TRUE with !state->exists and no file. `size_max`: larger ones are refused. */
+/* Downloads the file to a new file `to` (mode 0600; replaces an existing one). If there is none:
+ * TRUE with !state->exists and no file. `size_max`: larger files are refused. */
 gboolean place_get (Place *place, const char *suffix, const char *to, guint64 size_max,
                     PlaceState *state, GError **error);
-/* Replaces what stands there by the file `from`. `expected` (nullable): fail with
- * PLACE_ERROR_CHANGED when something else stands there; without exists: when anything does. With
- * s3 and http the store compares in the same step; with sftp, ftp and http there is a lock among
- * writers of this kind. `state` (nullable): of the new file. */
+/* Replaces the file there by the file `from`. `expected` (nullable): fail with PLACE_ERROR_CHANGED
+ * if another file stands there; without exists: if any file does. With s3 and http the store
+ * compares in the same step; with sftp, ftp and http there is a lock among our writers. `state`
+ * (nullable): of the new file. */
 gboolean place_put (Place *place, const char *suffix, const char *from, const PlaceState *expected,
                     PlaceState *state, GError **error);
-/* TRUE also when nothing is there. `expected` (nullable): as for place_put. */
+/* TRUE also when there is no file. `expected` (nullable): as for place_put. */
 gboolean place_remove (Place *place, const char *suffix, const PlaceState *expected,
                        GError **error);
-/* `is_same`: what stands there was read back and is the file `path`, byte for byte. `by_way_of`: a
- * file that is made for that and removed. */
+/* Reads the file there back. `is_same`: it is the file `path`, byte for byte. `by_way_of`: a
+ * temporary file for that. */
 gboolean place_holds (Place *place, const char *suffix, const char *path, const char *by_way_of,
                       gboolean *is_same, GError **error);
 
@@ -121,27 +122,27 @@ gboolean place_holds (Place *place, const char *suffix, const char *path, const 
  * earlier copy stays as it is, and may be all that is left. The delta is read first: if both change
  * meanwhile, a later base contains it. The limit holds for place_look; reading has none. */
 gboolean place_refresh (Place *place, const char *to, PlacePair *pair, GError **error);
-/* TRUE: `to` is a whole copy of a base, whatever stands at the place now; *state gets its marks. */
+/* TRUE: `to` is a whole copy of a base, even if the place has another file now; *state gets its
+ * marks. */
 gboolean place_has_copy (const Place *place, const char *to, PlaceState *state);
-/* How long a file of so many bytes takes to be put beside what stands there; it is removed again.
- */
+/* Measures how long it takes to put a file of this size beside the one there; removes it again. */
 gboolean place_trial (Place *place, gsize bytes, guint64 *us, GError **error);
-/* For who has just put something there. Removes what writers left behind that died while sending:
- * files of our names for that, which are as they were for `old_us` of this place's earlier sweeps.
- * FALSE: the store does not say what is there. */
+/* To be called after place_put. Removes temporary files of writers that died while sending: files
+ * with our temporary names that have not changed for `old_us` between sweeps of this Place. FALSE:
+ * the store gives no listing. */
 gboolean place_sweep (Place *place, gint64 old_us, GError **error);
 
-/* Moves such a copy with its delta, if it can be moved. */
+/* Moves a copy made by place_refresh with its delta, if possible. */
 void place_move_copy (const char *from, const char *to);
 /* Removes such a copy with its delta. */
 void place_forget_copy (const char *to);
-/* Before `to` is made anew by others: it is no copy any more. */
+/* To be called before another function writes `to`: from now on it is no copy. */
 void place_change_copy (const char *to);
 
-/* What a checkpoint says of itself to place_look, in four bytes of SQLite's header where the change
- * counter that goes with the size stands (when that is not the change counter SQLite asks for the
- * file's size instead): a number, of which the lower 31 bits are kept, and whether a delta may come
- * to stand beside it. */
+/* The mark of a checkpoint that place_look reads: a number, of which the lower 31 bits are kept,
+ * and whether a delta may stand beside the file. It takes the four bytes of SQLite's header for the
+ * change counter that belongs to the size. (If they differ from the change counter, SQLite asks the
+ * system for the file's size.) */
 #define PLACE_MARK_AT 92
 guint32 place_mark (guint64 number, gboolean has_delta);
 

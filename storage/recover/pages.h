@@ -13,24 +13,24 @@ Pages *pages_open (const char *path, GError **error);
 void pages_free (Pages *pages);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Pages, pages_free)
 
-/* Bytes that a scan goes over; 0: all. What holes the file has are skipped and not counted. */
+/* How many bytes a scan reads; 0: all. Holes of the file are skipped and not counted. */
 void pages_limit (Pages *pages, guint64 bytes);
 /* The page sizes that the file may have, likeliest first, 0 at the end. */
 const guint32 *pages_sizes (const Pages *pages);
 
-/* How many columns the rows may have that are looked for, by that number. Tables with rowids and
- * such without differ in where a long record goes on. */
+/* Which numbers of columns the wanted rows may have. A long record is continued in another way in
+ * tables with rowids than in those without. */
 typedef struct
 {
   gboolean with_rowid[RECORD_COLUMNS_MAX + 1], without_rowid[RECORD_COLUMNS_MAX + 1];
 } PagesWanted;
 
-/* TRUE: this record is a row; nothing else is looked for in its bytes. What is passed lives for the
- * call. `stop`: set it to end the scan. */
+/* TRUE: this record is a row, so its bytes are not searched for another one. The record lives for
+ * the call. `stop`: set it to end the scan. */
 typedef gboolean (*PagesEach) (const Record *record, gboolean has_rowid, gboolean *stop,
                                gpointer data);
-/* Calls `each` for everything that has the form of a record of wanted columns whose last one may
- * be a sum. FALSE: the file could not be read to its end. */
+/* Calls `each` for all bytes that have the form of a record with a wanted number of columns, the
+ * last of which may be a sum. FALSE: the file could not be read to its end. */
 gboolean pages_scan (Pages *pages, guint32 page_size, const PagesWanted *wanted, PagesEach each,
                      gpointer data, GError **error);
 /* Calls `each` for every text of 32 hexadecimal digits. */

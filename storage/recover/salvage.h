@@ -6,7 +6,7 @@
 #include "storage/sql.h"
 
 /* (transfer full): a private file without a name, of the format of schema.h, with all rows of the
- * file at `path` that prove themselves; `sql->salvage` counts them. `identity` (nullable): of whom
- * the file may be, for one that lost its own. NULL without an error: no row proves itself, so the
- * file is not ours; `bytes_max` is where the search for a first row ends then (0: the end). */
+ * file at `path` whose checksums are right. `identity` (nullable): the identity to try for a file
+ * that lost its own. NULL without an error: no row within the first `bytes_max` bytes (0: all) has
+ * a right checksum, so the file is not ours. */
 Sql *salvage_open (const char *path, const char *identity, guint64 bytes_max, GError **error);
