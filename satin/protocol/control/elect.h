@@ -29,9 +29,9 @@ typedef struct
 {
   Bid bid;
   CandidateState state;
-  guint64 asked_us, found; /* the generation that stands at its place */
-  char *trouble;           /* why it cannot bid; NULL: it can, or has not said */
-  gboolean silent;         /* … which it has not said itself: it may be able to */
+  guint64 asked_us, found; /* the generation that it found at the place */
+  char *trouble;           /* why it cannot bid; NULL: it can, or has not answered */
+  gboolean silent;         /* … but it has not said so itself: it may be able to */
 } Candidate;
 
 typedef struct
@@ -39,48 +39,49 @@ typedef struct
   /* at the master */
   gboolean open; /* one is on */
   guint64 election, proof;
-  GPtrArray *candidates;    /* of Candidate; of the last one, when none is open */
-  guint64 at_us;            /* the next one; CORE_NEVER: none is foreseen */
-  gboolean waits_for_place; /* it is due, but nothing stands there by which the place is known */
+  GPtrArray *candidates;    /* of Candidate; if no election is open, of the last one */
+  guint64 at_us;            /* the time of the next election; CORE_NEVER: none */
+  gboolean waits_for_place; /* an election is due, but no generation stands at the place by which
+                               bidders could recognise it */
   guint64 ended_us, vacant_us;
   guint failures;
-  char *refusal; /* why the last one could not take over */
+  char *refusal; /* why the last coordinator could not take over */
   /* at a bidder */
   gboolean bidding;
   guint64 bid_at_us; /* since then */
-  NodeId asker;      /* of the election … */
+  NodeId asker;      /* the master that leads the election … */
   guint64 asked;
-  guint64 found; /* the generation that its own last bid found; 0: it has not bid */
+  guint64 found; /* the generation that its last bid found; 0: it has not bid */
   ElectionWatch watch;
 } Elect;
 
 void elect_init (Node *node);
 void elect_done (Node *node);
 
-/* This node is master and has just given itself the lease; it is master no more. */
+/* This node is master and has just granted itself the lease; it is no longer master. */
 void elect_promoted (Node *node);
 void elect_deposed (Node *node);
 /* The master's roster has changed: members came or left. */
 void elect_roster_changed (Node *node, gboolean joined);
-/* Something stands at the checkpoint's place now. */
+/* A publication stands at the checkpoint's place now. */
 void elect_place_known (Node *node);
 /* The coordinator: a publication, and how long its commit took; 0: it has failed. */
 void elect_watch (Node *node, guint64 commit_us);
 /* The coordinator wants an election; `resigns`: it cannot hold its lease. */
 void elect_ask (Node *node, gboolean resigns, const char *why);
 
-/* The session with this member has begun: it was asked when there was none. */
+/* The session with this member has begun: it gets the TRIAL that was due before. */
 void elect_greet (Node *node, const NodeId *to);
 void elect_on_bid_event (Node *node, const NodeEvent *event);
 void elect_on_trial (Node *node, const NodeId *from, const Message *message);
 void elect_on_bid (Node *node, const NodeId *from, const Message *message);
 void elect_on_elect (Node *node, const NodeId *from, const Message *message);
 
-/* This node's own bid is under way, and not for so long that nothing is to be hoped of it. */
+/* This node's own bid is under way, and has not taken so long that it will hardly succeed. */
 gboolean elect_may_bid (Node *node);
 
-/* Some member was not heard in the last election, or not yet in this one, so nobody knows that it
- * cannot write. */
+/* Some member did not answer in the last election, or not yet in this one, so it may be able to
+ * write. */
 gboolean elect_missed_some (Node *node);
 
 guint64 elect_due (Node *node);

@@ -12,9 +12,10 @@
 
 #define EVENT_LEFT "left"
 #define EVENT_UNMATCHED "unmatched"
-/* The file has no more; the oldest go first. */
+/* The file has no more events; the oldest are removed first. */
 #define EVENTS_MAX 10000
-/* The last publication waits so long for members that have not told a new coordinator yet. */
+/* The last publication waits this long for members that have not told a new coordinator their
+ * events. */
 #define EVENTS_PATIENCE_US G_USEC_PER_SEC
 
 typedef enum
@@ -29,7 +30,7 @@ typedef struct
   EventState state;
   guint64 number; /* among the events of this node, from 1 */
   guint64 at_us;
-  Term term; /* of the roster that first has it … */
+  Term term; /* term and version of the first roster that has the event */
   guint64 version;
   char *kind, *path, *detail;
   NodeId id;
@@ -40,31 +41,31 @@ typedef struct
 {
   GQueue kept;      /* of Event, by number */
   guint64 number;   /* of the newest */
-  guint64 question; /* coordinator: the last that it asked all to tell what they keep */
+  guint64 question; /* coordinator: number of its last question to all members */
 } Events;
 
 void events_init (Node *node);
 void events_done (Node *node);
-/* It happened here: `event` is a MESSAGE_EVENT, whose number, version and count are not looked at.
- */
+/* An event that happened here: `event` is a MESSAGE_EVENT, whose number, version and count are
+ * ignored. */
 void events_add (Node *node, const Message *event);
-/* What is saved at this path fits no job: an event, of which the coordinator warns people once. */
+/* A saved result at this path fits no job: an event, of which the coordinator warns people once. */
 void events_unmatched (Node *node, const char *path);
-/* The whole roster sees it. */
+/* An event that all members see. */
 void events_see (Node *node, const Message *event);
-/* Another coordinator: it is told everything that is kept. */
+/* There is a new coordinator: it is told all kept events. */
 void events_renew (Node *node);
 void events_on_event (Node *node, const NodeId *from, const Message *message);
-/* This member has told all that it keeps. */
+/* This member has told all events that it keeps. */
 void events_on_reported (Node *node, const NodeId *from, const Message *message);
-/* Coordinator: asks all to tell what they keep, if somebody has left the run: only then can there
+/* Coordinator: asks all members for their events, if a node has left the run: only then can there
  * be events that this node has not seen. */
 void events_ask (Node *node);
 /* … again, in a session that begins. */
 void events_greet (Node *node, const NodeId *to);
 void events_on_report (Node *node, const NodeId *from, const Message *message);
-/* Coordinator: has everybody told who can? */
+/* Coordinator: have all members that can told their events? */
 gboolean events_are_told (Node *node);
 void events_on_noted (Node *node, const NodeId *from, const Message *message);
-/* Up to this number what was told is published. */
+/* The told events up to this number are published. */
 void events_published (Node *node, guint64 number);

@@ -13,35 +13,35 @@ typedef struct
 {
   Term term;
   guint32 number;
-  NodeId holder;      /* none: nobody yet */
-  gboolean opened;    /* it has said that it has taken over */
-  gboolean starting;  /* the run has just been founded, and nobody has taken over yet */
-  gboolean without;   /* an election found nobody; the run goes on unsaved until one does */
+  NodeId holder;      /* none: no member yet */
+  gboolean opened;    /* the holder has said that it has taken over */
+  gboolean starting;  /* the run has just been founded, and no member has taken over yet */
+  gboolean without;   /* an election found no winner; the run goes on unsaved until one does */
   guint64 generation; /* the newest publication known of */
-  char *place;        /* (nullable) where the checkpoint stands, when the run got it late */
+  char *place;        /* (nullable) the checkpoint's place, if the run got it later */
 } Lease;
 
 void lease_done (Node *node);
 
-/* FALSE: nobody (yet). */
+/* The coordinator. FALSE: none (yet). */
 gboolean lease_coordinator (Node *node, NodeId *id);
-/* The same, and it takes rows and orders. */
+/* The same, but only if it takes rows and orders. */
 gboolean lease_ready (Node *node, NodeId *id);
 gboolean lease_is_vacant (Node *node);
-/* What must at least stand at the place that this node takes over. */
+/* The lowest generation that may stand at the place that this node takes over. */
 guint64 lease_required (Node *node);
-/* The master gives it; none: takes it back. */
+/* The master grants the lease; none: takes it back. */
 void lease_give (Node *node, const NodeId *holder);
-/* A new master (or the first), after its roster was sent: gives the lease again, or takes it. */
+/* A new master (or the first), after its roster was sent: grants the lease again, or takes it. */
 void lease_promoted (Node *node);
-/* The run, which had no checkpoint, has one at `place`; everybody is told, and the master gives the
- * lease as at a start. Nothing happens where it has one, or is about to end. */
+/* The run, which had no checkpoint, has one at `place`; all members are told, and the master grants
+ * the lease as at a start. If the run has a checkpoint, or is about to end, this does nothing. */
 void lease_set_place (Node *node, const char *place);
 /* This node has lost its name. */
 void lease_reset (Node *node);
-/* This member hears it in the session that begins. */
+/* A session begins: tells this member the lease. */
 void lease_greet (Node *node, const NodeId *to);
 void lease_on_message (Node *node, const NodeId *from, const Message *message);
-/* The scribe has taken over, or could not. */
+/* The scribe has taken over, or failed to. */
 void lease_on_opened (Node *node, const NodeEvent *event);
 void lease_saw_generation (Node *node, guint64 generation);

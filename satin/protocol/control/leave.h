@@ -19,54 +19,54 @@ typedef struct
   gboolean wanted;   /* this node is to leave */
   gboolean begun;    /* … and was released: nothing new starts here */
   gboolean halted;   /* the engine has stopped and told all its rows */
-  gboolean alone;    /* there was nobody to whom it could be left, so the run is being suspended */
-  gboolean missed;   /* … and a member that lost its name wants to be let in: somebody stays */
-  gboolean unsaved;  /* … and nobody can write the checkpoint */
-  guint64 until_us;  /* it goes then, whatever is still here */
+  gboolean alone;    /* no other member stays, so the run is being suspended */
+  gboolean missed;   /* … but a member that lost its name wants to be let in, so a member stays */
+  gboolean unsaved;  /* … and no node can write the checkpoint */
+  guint64 until_us;  /* the node leaves then, even with results left */
   NodeId asked;      /* the master that is to release it … */
-  Term asked_term;   /* … in that term: it hears nothing that comes before it is master */
-  GPtrArray *rows;   /* of Row: to be handed over */
-  GPtrArray *flight; /* (nullable) of Row: with the heir, not acknowledged */
+  Term asked_term;   /* … in that term: it ignores a request from before it is master */
+  GPtrArray *rows;   /* of Row: still to be handed over */
+  GPtrArray *flight; /* (nullable) of Row: sent to the heir, not acknowledged */
   NodeId heir;
   guint64 batches;
   guint dropped; /* rows beyond LEAVE_ROWS_MAX */
 
-  /* what others handed over, as long as it is in no published checkpoint */
+  /* rows that others handed over, until a published checkpoint has them */
   GPtrArray *taken; /* of Row */
-  guint n_counted;  /* of them stand in what this node says is at risk (work.h) */
-  guint n_sent;     /* of them went to the present coordinator … */
-  guint64 sent_us;  /* … and are published when so much of what this node reported is */
+  guint n_counted;  /* of them count in this node's work at risk (work.h) */
+  guint n_sent;     /* of them were sent to the present coordinator … */
+  guint64 sent_us;  /* … and are published when this much of the reported work is */
 } Leave;
 
 void leave_init (Node *node);
 void leave_done (Node *node);
 void leave_check (Node *node);
-/* That node (none: this one) is to leave within so long; patience_us 0: LEAVE_PATIENCE_US. */
+/* That node (none: this one) is to leave within `patience_us`; 0: LEAVE_PATIENCE_US. */
 void leave_ask (Node *node, const NodeId *id, guint64 patience_us);
 void leave_on_release (Node *node, const NodeId *from);
-/* With the flag, from the master: nobody else stays; to the master: it came too late, and the node
- * that asked stays. */
+/* With the flag, from the master: no other member stays; to the master: the release came too late,
+ * and the node that asked stays. */
 void leave_on_released (Node *node, const NodeId *from, const Message *message);
 void leave_on_leaving (Node *node, const NodeId *from);
 void leave_on_heard (Node *node, const NodeId *from);
-/* A row of a member that is gone or goes: it is saved from here. The coordinator was sent it too,
- * but may not have published it. */
+/* A row of a member that has left or leaves: this node saves it. The coordinator got it, too, but
+ * may not have published it. */
 void leave_take (Node *node, const Row *row);
 void leave_on_hand (Node *node, const NodeId *from, const Message *message);
 void leave_on_handed (Node *node, const NodeId *from, const Message *message);
 void leave_on_goodbye (Node *node, const NodeId *from, const Message *message);
-/* The engine told rows; it has halted. */
+/* The engine reported rows; it has halted. */
 void leave_on_rows (Node *node, GPtrArray *rows);
 void leave_on_halted (Node *node);
-/* Adds what others handed over and the present coordinator was not sent; so much less is at risk
- * when it is published. */
+/* Adds the handed-over rows that were not sent to the present coordinator. Returns by how much the
+ * work at risk falls when they are published. */
 guint64 leave_add_taken (Node *node, GPtrArray *rows);
-/* It was sent: all that this node has reported is published when that is. */
+/* These rows were sent: they are published when all work reported so far is. */
 void leave_sent_taken (Node *node);
 void leave_published (Node *node);
-/* Another coordinator: all of it goes again. */
+/* There is a new coordinator: all of them are sent again. */
 void leave_forget_sent (Node *node);
-/* What a member must hear in the session that begins. */
+/* A session begins: tells the member if this node leaves. */
 void leave_greet (Node *node, const NodeId *to);
 void leave_departed (Node *node, const NodeId *id);
 /* A member that lost its name wants to be let in. */

@@ -24,25 +24,25 @@ typedef enum
 {
   ROUND_NONE,
   ROUND_SCANNING,
-  ROUND_PUBLISHING, /* the scribe was told; its answer is that of the round */
-  ROUND_AGAIN       /* … and somebody has asked for another one since */
+  ROUND_PUBLISHING, /* the scribe was told; its answer ends the round */
+  ROUND_AGAIN       /* … and another round was asked for since */
 } RoundState;
 
 typedef struct
 {
-  guint64 asked_us; /* the patience of who asked here; 0: nobody waits */
-  guint32 request;  /* what was asked here last, counted */
+  guint64 asked_us; /* the end of patience of the request here; 0: nobody waits */
+  guint32 request;  /* number of the last request here */
   /* where the round is led */
   guint64 number;
   RoundState state;
   guint64 until_us;
-  GArray *missing; /* of NodeId, in order: they had not scanned when the patience ended */
+  GArray *missing; /* of NodeId, in order: members that had not scanned when the patience ended */
   /* everywhere */
-  gboolean heard;    /* what is dropped is saved first, and each ACK says so */
-  guint64 owed;      /* the round whose scan is not over here; 0: none */
+  gboolean heard;    /* results are saved before they are dropped, and each ACK says so */
+  guint64 owed;      /* the round whose scan is not finished here; 0: none */
   guint64 owed_scan; /* … and the number of that scan */
-  NodeId early; /* none, or a node that wants a scan and is not known to be coordinator yet … */
-  guint64 early_number; /* … and the round for which it does */
+  NodeId early;      /* none, or a node that wants a scan and is not yet known as coordinator … */
+  guint64 early_number; /* … for this round */
   guint64 early_epoch;
 } Round;
 
@@ -56,17 +56,17 @@ void round_on_publish (Node *node, const NodeId *from, const Message *message);
 void round_on_scan (Node *node, const NodeId *from, const Message *message);
 void round_on_scanned (Node *node, const NodeId *from, const Message *message);
 void round_on_published (Node *node, const Message *message);
-/* It is known now that the coordinator takes rows: it may have asked before. */
+/* The coordinator is known to take rows now: its request may have come before. */
 void round_coordinator_opened (Node *node);
 /* The engine has served scan number `scan`. */
 void round_on_served (Node *node, guint64 scan);
-/* The scribe was told to, and has not answered. */
+/* TRUE: the scribe was told to publish, and has not answered. */
 gboolean round_publishes (const Node *node);
 /* The scribe has published, or failed to. TRUE: this answers the round. */
 gboolean round_on_answer (Node *node, guint64 generation, gboolean failed);
-/* A member that left, or is lost. */
+/* A member has left or died. */
 void round_departed (Node *node, const Member *member);
-/* The session with this member has begun: it is asked, unless it has answered. */
+/* The session with this member has begun: asks it to scan, unless it has. */
 void round_greet (Node *node, const NodeId *to);
 /* Another coordinator. */
 void round_renew (Node *node);

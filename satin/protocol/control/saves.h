@@ -31,65 +31,65 @@ typedef struct
 {
   gboolean here;      /* this node is coordinator */
   gboolean opened;    /* … and the scribe has taken over */
-  gboolean tells_all; /* it began by making all rows known */
+  gboolean tells_all; /* it began by offering all rows */
   gboolean closing;   /* the last publication is wanted … */
   gboolean final;     /* … and was asked for … */
   gboolean again;     /* … and once more after it */
   NodeId closer;      /* the master that wants it … */
   guint32 request;    /* … under this number */
   guint64 told_by_us; /* … and at the latest then */
-  gboolean whole;     /* the next scan is of everything */
-  guint64 rows;       /* that the engine gave so far */
+  gboolean whole;     /* the next scan is of all rows */
+  guint64 rows;       /* rows that the engine has reported so far */
   guint64 scans;      /* orders to the engine so far */
-  guint64 whole_scan; /* the last of them that was of everything */
+  guint64 whole_scan; /* the last of them that was of all rows */
   guint64 tickets;    /* orders to the scribe so far */
   GQueue waiting;     /* of SavesTicket: rows that are not published yet */
   guint64 at_us;      /* of the next scan; CORE_NEVER: none */
-  gboolean unmatched; /* people were told that saved results fit no job */
-  guint64 rest_us;    /* until then none is made, since the last one took long */
+  gboolean unmatched; /* people were warned that saved results fit no job */
+  guint64 rest_us;    /* no scan before then, since the last one took long */
 } Saves;
 
 void saves_init (Node *node);
 void saves_done (Node *node);
-/* This node is coordinator now. `whole`: all rows are to be made known. */
+/* This node is coordinator now. `whole`: offer all rows. */
 void saves_promoted (Node *node, gboolean whole);
 /* … and not any more. */
 void saves_retired (Node *node);
 /* The scribe has taken over. */
 void saves_opened (Node *node);
-/* The coordinator is at work, and is this node or can be told. */
+/* TRUE: the coordinator takes rows, and is this node or can be reached. */
 gboolean saves_reaches (Node *node);
-/* Another coordinator: the whole frontier goes again, soon. */
+/* There is a new coordinator: the whole frontier is sent again, soon. */
 void saves_renew (Node *node);
 /* `risk_us`: so much less is at risk in this node when they are published. */
 void saves_on_rows (Node *node, GPtrArray *rows, guint64 risk_us);
 /* The next scan is soon. */
 void saves_hurry (Node *node);
-/* Has the engine scanned; the number of this scan. */
+/* Orders a scan from the engine; returns its number. */
 guint64 saves_scan (Node *node);
-/* … of everything. */
+/* … of all rows. */
 guint64 saves_scan_whole (Node *node);
-/* The engine has served scan number `scan`, and all before it; that cost each seat so much. */
+/* The engine has served scan number `scan`, and all before it, at this cost for each seat. */
 void saves_on_served (Node *node, guint64 scan, guint64 cost_us);
 void saves_on_published (Node *node, const NodeEvent *event);
-/* So much of what this node sent is published. */
+/* This much of the work that this node reported is published. */
 void saves_on_saved (Node *node, const NodeId *from, const Message *message);
 /* The master wants the last publication. */
 void saves_on_close (Node *node, const NodeId *from, const Message *message);
 void saves_close_go_on (Node *node);
-/* Coordinator: with the orders so far this event of this node is published, and all before it; the
- * changes of the present roster are. */
+/* Coordinator: the orders to the scribe so far contain the events of this node up to this one; and
+ * the changes up to the present roster. */
 void saves_note_event (Node *node, const NodeId *id, guint64 event);
 void saves_note_roster (Node *node);
 void saves_on_save (Node *node, const NodeId *from, const Message *message);
-/* A member of a run with a checkpoint scans from now on, at its interval. */
+/* This member of a run with a checkpoint scans from now on at its interval. */
 void saves_begin (Node *node);
 /* Sends the finished results that wait for their lenders. */
 void saves_flush (Node *node);
-/* `seen` FALSE: it was here before this node. */
+/* `seen` FALSE: the member joined before this node. */
 void saves_joined (Node *node, const Member *member, gboolean seen);
 void saves_departed (Node *node, const NodeId *id, const char *cause);
-/* After these two, for all that a new version of the roster says. */
+/* Called after these two for each new version of the roster. */
 void saves_roster_changed (Node *node);
 guint64 saves_due (Node *node);
 void saves_tick (Node *node);

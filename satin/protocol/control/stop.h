@@ -11,63 +11,63 @@
 
 typedef struct
 {
-  gboolean wanted;    /* somebody asked for a suspend */
-  gboolean cancelled; /* … or for the end */
+  gboolean wanted;    /* a suspend was asked for */
+  gboolean cancelled; /* … or a cancel */
   gboolean halting;   /* nothing new starts */
   gboolean halted;    /* the engine has stopped */
-  gboolean finished;  /* main returned `code`; of an ended run: and that is its end */
+  gboolean finished;  /* main returned `code`; of an ended run: main's return ended it */
   gboolean final;     /* the last publication was asked for */
-  guint32 request;    /* counts the times that it was */
+  guint32 request;    /* … so many times */
   guint64 code;
-  GBytes *answer;      /* (nullable) … and this is to be kept */
-  char *sentence;      /* (nullable) why it ends, for people */
-  guint64 owed_scan;   /* to be served before this node counts as drained; 0: none */
-  guint64 patience_us; /* with those that drain … */
-  guint64 until_us;    /* … ends then */
+  GBytes *answer;      /* (nullable) … with this answer */
+  char *sentence;      /* (nullable) why the run ends, for people */
+  guint64 owed_scan;   /* scan to be served before this node counts as drained; 0: none */
+  guint64 patience_us; /* for nodes to drain … */
+  guint64 until_us;    /* … until then */
 } Stop;
 
 void stop_done (Node *node);
-/* patience_us 0: STOP_DRAIN_US. Asked again, the shorter patience holds. */
+/* patience_us 0: STOP_DRAIN_US. If it is called again, the shorter patience holds. */
 void stop_suspend (Node *node, guint64 patience_us);
 void stop_cancel (Node *node);
-/* A job ends every process that runs it. */
+/* A job ends every process that runs it: ends the run. */
 void stop_condemn (Node *node, const char *sentence);
-/* The same for the only member, which this job ends. If somebody else is linked to it, it dies
- * without ending the run: who joins hears of the end, and looks for others; who was a member before
- * goes on. */
+/* The same for the only member, which this job ends. If another node is linked to this one, this
+ * node dies without ending the run: a joining node hears of the end and looks for others, and a
+ * former member goes on. */
 void stop_crash_report (Node *node, const char *sentence);
 void stop_on_halt (Node *node);
 void stop_on_halted (Node *node);
 void stop_on_drained (Node *node, const Message *message);
 /* The engine has served scan number `scan`. */
 void stop_on_served (Node *node, guint64 scan);
-/* Nothing new starts here. */
+/* TRUE: no new job starts here. */
 gboolean stop_halts (Node *node);
-/* The run as a whole is to end, however. */
+/* TRUE: the end of the run has begun, in any way. */
 gboolean stop_has_begun (Node *node);
 void stop_finish (Node *node, guint64 code, GBytes *answer);
 /* The coordinator has published for the last time. */
 void stop_on_closed (Node *node, const Message *message);
-/* Nobody can write the checkpoint, and `why`. Who leaves goes without ending the run, if others are
- * left. */
+/* No node can write the checkpoint, because of `why`. A leaving node then leaves without ending the
+ * run, if others stay. */
 void stop_refused (Node *node, const char *why);
-/* A run that is given up for fewer crash reports than that takes does not end yet: its sender takes
- * itself for the last process, and others may live of which it has not heard. */
+/* The sender of END has given up the run. With too few crash reports the run does not end here yet:
+ * the sender takes itself for the last process, but others may live that it does not know. */
 void stop_on_end (Node *node, guint64 code, gboolean finished);
-/* The master is new. */
+/* There is a new master. */
 void stop_renew (Node *node);
-/* Another coordinator; it has opened the checkpoint, and all send it what they have; it takes
- * orders. */
+/* There is a new coordinator; it has opened the checkpoint, so all nodes send it their rows; it
+ * takes orders. */
 void stop_coordinator_is_new (Node *node);
 void stop_coordinator_has_opened (Node *node);
 void stop_coordinator_is_ready (Node *node);
-/* No holder is left and nobody else can write. */
+/* The lease has no holder and no other node can write. */
 void stop_nobody_writes (Node *node);
-/* This node is not master any more. */
+/* This node is no longer master. */
 void stop_deposed (Node *node);
 void stop_greet (Node *node, const NodeId *to);
-/* A new master in the middle of a suspend goes on with it. FALSE: there is none. */
+/* A new master continues a suspend under way. FALSE: there is none. */
 gboolean stop_promoted (Node *node);
-/* Is everything there for the last publication? */
+/* Goes on to the last publication when everything for it is there. */
 void stop_go_on (Node *node);
 guint64 stop_due (Node *node);
