@@ -58,9 +58,9 @@ struct Node
   GArray *effects; /* of the step under way; borrowed */
   gboolean started, ended, left;
   NodeId self;               /* none until JOINED */
-  const MembersAbove *above; /* whom the layers call: `members` … */
+  const MembersAbove *above; /* calls upwards of the layer `members` … */
   const WorkAbove *control;  /* … and `work` */
-  guint64 wish_us;           /* the TIMER asked for; CORE_NEVER: none */
+  guint64 wish_us;           /* time of the requested TIMER; CORE_NEVER: none */
 
   Links links;
   Sessions sessions;
@@ -102,7 +102,7 @@ struct Node
   NodeStats stats;
 };
 
-/* A new effect, to be filled in before the next one is asked for. */
+/* A new effect, to be filled in before the next call. */
 NodeEffect *core_emit (Node *node, NodeEffectKind kind);
 void core_log (Node *node, const char *format, ...) G_GNUC_PRINTF (2, 3);
 guint64 core_random (Node *node);

@@ -10,8 +10,8 @@
 
 typedef struct
 {
-  GPtrArray *waiting; /* of Newcomer: who have asked … */
-  guint64 at_us;      /* … and are let in then */
+  GPtrArray *waiting; /* of Newcomer: nodes that have asked … */
+  guint64 at_us;      /* … and will be let in then */
 } Admit;
 
 void admit_init (Node *node);

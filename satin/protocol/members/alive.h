@@ -23,8 +23,8 @@
 #define ALIVE_EXPECT_US (2 * G_USEC_PER_SEC) /* a younger member is given this long to dial */
 #define ALIVE_ACCUSED_MAX 64
 #define ALIVE_PINGS_A_SECOND 3 /* over all links, where a heartbeat over each would be more */
-/* Who has been away for so long is looked for again when another such share of that is over, but
- * within these times, in heartbeats: 10 s and 5 min. */
+/* A member that has been away for a time is dialled again after this share of that time, but at
+ * least and at most after these times, in heartbeats: 10 s and 5 min. */
 #define ALIVE_MEET_SHARE 8
 #define ALIVE_MEET_MIN 2
 #define ALIVE_MEET_MAX 60
@@ -33,15 +33,15 @@
 
 typedef enum
 {
-  DEATH_PROVED,  /* by what only its own host could say */
-  DEATH_REFUSED, /* its address refuses, and nobody has a link to it */
+  DEATH_PROVED,  /* by an answer that only its own host can give */
+  DEATH_REFUSED, /* its address refuses, and no member has a link to it */
   DEATH_SILENT
 } Death;
 
 typedef struct
 {
   char *address;
-  guint64 since_us; /* it left then */
+  guint64 since_us; /* when it left */
   guint64 at_us;    /* the next dial */
   gboolean dialling;
 } Accused;
@@ -50,30 +50,31 @@ typedef struct
 {
   guint64 ping_at_us; /* CORE_NEVER: alone */
   guint64 look_at_us; /* who is silent is looked at then, besides whenever pings are sent */
-  guint64 dial_at_us; /* the first dial of a member, or search for one, that is due */
-  gboolean changed;   /* these two are to be found anew; till then neither is too late */
+  guint64 dial_at_us; /* time of the next dial of a member, or search for one */
+  gboolean changed;   /* these two times are to be computed anew; until then neither is too late */
   GPtrArray *accused; /* of Accused */
 } Alive;
 
 void alive_init (Node *node);
 void alive_done (Node *node);
 void alive_dead (Node *node, Member *member, Death death);
-/* It has said nothing for longer than it does as a rule. For people: a moment later it may be well
+/* TRUE: the member has sent nothing for longer than usual. For people: a moment later it may send
  * again. */
 gboolean alive_is_silent (Node *node, const Member *member);
-/* A link to this member stands, and spoke of late: whatever proves its death can wait. */
+/* TRUE: a link to this member stands and brought something lately, so a proof of its death can
+ * wait. */
 gboolean alive_may_speak (Node *node, const Member *member);
 void alive_redial (Node *node, Member *member);
 void alive_on_gone (Node *node, Link *link, const Message *message);
-/* Whoever lives there may be on the other side of a split. */
+/* A node at this address may be on the other side of a split. */
 void alive_accuse (Node *node, const char *address);
 /* … as far as is known. */
 gboolean alive_is_accused (Node *node, const char *address);
 void alive_met (Node *node, const char *address, gboolean settled);
-/* A timer came so late that this node slept itself. */
+/* TRUE: a timer came so late that this node itself stood still. */
 gboolean alive_was_asleep (Node *node);
 void alive_slept (Node *node);
-/* It said something. */
+/* The member sent something. */
 void alive_heard (Node *node, Member *member);
 /* Something about a member or a link may be due earlier than before. */
 void alive_changed (Node *node);

@@ -13,34 +13,35 @@ typedef struct Node Node;
 typedef struct Link Link;
 typedef struct Member Member;
 
-/* What a link that is not bound may bring beforehand: the roster that binds it may come later. */
+/* The most bytes of frames that an unbound link may bring: the roster that binds it may come
+ * later. */
 #define CARRY_EARLY_MAX (16u << 20)
 
-/* A message that waits until what it speaks of is here (shares.h), or behind such a one. */
+/* A message that waits until its shared bytes are here (shares.h), or behind such a message. */
 typedef struct
 {
   GBytes *frame;
   gsize start;       /* of the message in it */
-  GPtrArray *shares; /* of SatinShared, as in Message.speaks; NULL: it only comes after others */
+  GPtrArray *shares; /* of SatinShared, as in Message.speaks; NULL: it only waits behind others */
 } CarryWaiting;
 
-/* What a Member has of it. */
+/* The session of a Member. */
 typedef struct
 {
   Session *session;  /* (nullable) until a link is bound */
-  GHashTable *stems; /* ids that were sent in it; looked up only */
+  GHashTable *stems; /* ids that were sent in the session; looked up only */
   guint64 due_us;    /* of the session */
-  GQueue waiting;    /* of CarryWaiting: messages that are not heard yet, */
-  GQueue told;       /* of GPtrArray: and what those that were sent speak of */
-  GQueue unheard;    /* of GBytes: came when there was no link any more to hear them by */
+  GQueue waiting;    /* of CarryWaiting: received messages that wait */
+  GQueue told;       /* of GPtrArray: the shared bytes of sent messages, until TAKEN */
+  GQueue unheard;    /* of GBytes: messages that came when no link was left to hear them by */
 } Carry;
 
 typedef struct
 {
   GArray *effects; /* of SessionEffect, from the call of a session under way */
-  GArray *later;  /* of SessionEffect, to be carried out when nobody is in the middle of anything */
-  gboolean doors; /* something may be heard that waited for a link */
-  guint64 due_us; /* no session is due, and no link that is retired, before */
+  GArray *later;   /* of SessionEffect, to be carried out at the end of the step */
+  gboolean doors;  /* a message that waited for a link may be heard now */
+  guint64 due_us;  /* no session and no retired link is due before */
   gboolean settling;
 } Sessions;
 
@@ -49,36 +50,36 @@ void carry_done (Node *node);
 
 /* A link is bound to this member. TRUE: it is the first one. */
 gboolean carry_bound (Node *node, Link *link, Member *member);
-/* It is bound no more. */
+/* The link is no longer bound. */
 void carry_down (Node *node, guint64 link, Member *member);
-/* The member is none any more, for this node: its session is gone. */
+/* The member has left this node's roster: its session ends. */
 void carry_departed (Node *node, Member *member);
 void carry_clear (Carry *carry);
 /* (data: CarryWaiting) */
 void carry_waiting_free (gpointer data);
 
-/* Does this kind of message go by sessions? */
+/* TRUE: messages of this kind go in sessions. */
 gboolean carry_bears (MessageKind kind);
-/* Begins the session, if there is none; it has a link made. FALSE: the member is this node. */
+/* Begins the session, if there is none, which has a link opened. FALSE: the member is this node. */
 gboolean carry_open (Node *node, Member *member);
 /* The same, and sends this. */
 gboolean carry_send (Node *node, Member *member, const Message *message);
-/* Is there a session with this node? */
+/* TRUE: there is a session with this node. */
 gboolean carry_reaches (Node *node, const NodeId *id);
-/* Is there one, or may a message begin one? So it is for each other member. */
+/* TRUE: there is a session, or a message may begin one. This holds for each other member. */
 gboolean carry_may_reach (Node *node, const NodeId *id);
-/* Are these the bytes of a frame, not of a message? */
+/* TRUE: these are the bytes of a frame, not of a message. */
 gboolean carry_is_frame (GBytes *bytes);
-/* May what these bytes are, a frame or a message, pass others? */
+/* TRUE: this frame or message may pass others. */
 gboolean carry_is_urgent (GBytes *bytes);
 void carry_hear (Node *node, Link *link, GBytes *frame);
-/* Says over this bound link what is to be acknowledged. FALSE: nothing is. */
+/* Sends acknowledgements over this bound link. FALSE: there are none to send. */
 gboolean carry_acknowledge (Node *node, Link *link);
-/* FALSE: so much waits for that member that it should be given no work. */
+/* FALSE: so much waits for that member that it should get no work. */
 gboolean carry_has_room (const Member *member);
-/* It has something to say, and no link that works. */
+/* TRUE: the session has something to send, and no working link. */
 gboolean carry_wants (const Member *member);
-/* Carries out what sessions said. */
+/* Carries out the effects of sessions. */
 void carry_settle (Node *node);
 guint64 carry_due (Node *node);
 void carry_tick (Node *node);

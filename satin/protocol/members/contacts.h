@@ -19,24 +19,24 @@ typedef struct Node Node;
 typedef struct Link Link;
 typedef struct Member Member;
 
-/* Of a run that is all linked up to `dense` members: so many of the own site are drawn, at most
- * twice as many, in the mean; and of all others. */
+/* In a run with links between all up to `dense` members: how many members of the own site are drawn
+ * on average (at most twice as many); and of all others. */
 #define CONTACTS_NEAR(dense) MAX (3 * (dense) / 8, 1)
 #define CONTACTS_FAR(dense) MAX ((dense) / 8, 1)
 
 typedef struct
 {
-  guint near_share, far_share; /* one in so many is drawn */
+  guint near_share, far_share; /* one in this many is drawn */
   NodeId hub;
 } Contacts;
 
-/* TRUE: everybody is linked to everybody. */
+/* TRUE: each pair of members has a link. */
 gboolean contacts_are_all (const Node *node);
-/* TRUE: in a sparse run everybody is linked to this member, which passes on what is for all. */
+/* TRUE: in a sparse run every member has a link to this one, which forwards messages for all. */
 gboolean contacts_is_hub (const Node *node, const NodeId *id);
 /* TRUE: this node would notice the death of that member by itself. */
 gboolean contacts_watch (Node *node, const Member *member);
-/* The roster, the coordinator or the hub may be another now: links that are missing are made. */
+/* The roster, the coordinator or the hub may have changed: opens missing links. */
 void contacts_refresh (Node *node);
-/* This came from there: the hub of a sparse run sends it to all others. */
+/* The hub of a sparse run forwards this message from `from` to all others. */
 void contacts_pass_on (Node *node, const NodeId *from, const Message *message);

@@ -7,11 +7,11 @@
 #include "link.h"
 
 void hear_message (Node *node, guint64 number, GBytes *bytes);
-/* One that begins at `start` in these bytes. */
+/* A message that begins at `start` in these bytes. */
 void hear_bytes (Node *node, Link *link, GBytes *bytes, gsize start);
-/* One that is in order and need not wait for anything. */
+/* A message that is well-formed and need not wait. */
 void hear_admitted (Node *node, Link *link, const Message *message);
 /* … of this connected member, which was not admitted before. */
 void hear_again (Node *node, const NodeId *from, const Message *message);
-/* Does a part of this layer take in messages of this kind? */
+/* TRUE: a part of this layer takes messages of this kind. */
 gboolean hear_handles (MessageKind kind);

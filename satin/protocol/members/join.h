@@ -15,17 +15,17 @@
 
 typedef struct
 {
-  GPtrArray *addresses; /* of char *, oldest news first */
+  GPtrArray *addresses; /* of char *, oldest first */
   guint next;           /* to try */
   guint tried;          /* since the last pause */
-  char *redirect;       /* the master's, tried before all others */
+  char *redirect;       /* the master's address, tried before all others */
   guint64 dial, link;   /* under way; 0: none */
   guint64 carrier;      /* of `link`, if the master is asked through another node; else 0 */
   guint64 at_us;        /* next try, or the end of patience with the present one */
   guint failures;
   guint dead_in_row;
   gboolean was_member;
-  gboolean over;    /* a member that took itself for the last has ended */
+  gboolean over;    /* a member that took itself for the last one has ended */
   guint64 heard_us; /* when a member was last heard of, or the search began */
 } Join;
 
@@ -34,24 +34,24 @@ void join_done (Node *node);
 void join_add_address (Node *node, const char *address);
 /* … which is tried before all others. */
 void join_ask (Node *node, const char *address);
-/* A member that lost its name; `link` (nullable), by which it heard `roster`, is tried first. */
+/* For a member that lost its name; tries first `link` (nullable), over which it heard `roster`. */
 void join_again (Node *node, Link *link, const Message *roster);
-/* A dial of a member-to-be came through. FALSE: another was faster, and it is not wanted any more.
- */
+/* A dial of a node that wants to join succeeded. FALSE: another was faster, so the link is not
+ * needed. */
 gboolean join_wants_link (Node *node);
 void join_on_link (Node *node, Link *link);
 void join_on_down (Node *node, guint64 link);
 void join_on_dial_failed (Node *node, gboolean dead);
-/* Somebody took itself for the last process, which a job ends. The run is over unless others are
- * found. */
+/* A node that took itself for the last process was ended by a job. The run is over unless others
+ * are found. */
 void join_on_crash_report (Node *node);
-/* Who lives there is no member either. */
+/* The node at the other end is no member either. */
 void join_on_stranger (Node *node, guint64 link);
 /* A roster heard while not a member. */
 void join_on_roster (Node *node, Link *link, const Message *message);
-/* The same, of which only the master is told. */
+/* The same, but only the master's address is known. */
 void join_on_have (Node *node, Link *link, const Message *message);
-/* The run is closed, and nobody wants this node. */
+/* The run is closed, and the launcher does not want this node. */
 void join_on_refused (Node *node, Link *link);
 /* A member runs another build of the program. */
 void join_on_other_build (Node *node, const char *build);

@@ -16,20 +16,21 @@ struct Link
   guint64 link;    /* the driver's number, or one with ROUTE_LINK */
   guint64 order;   /* of arrival; the newest writes */
   NodeId expected; /* the member that was dialled, or none */
-  NodeId remote;   /* who greeted, or none */
-  gboolean mine;   /* this node dialled; of a direct one */
+  NodeId remote;   /* the node that greeted, or none */
+  gboolean mine;   /* a direct link that this node dialled */
   gboolean greeted, bound;
   gboolean joining; /* this node asked for membership over it */
   guint64 born_us, heard_us;
-  guint64 spoke_us;   /* this end said something over it */
-  guint64 retired_us; /* its session needs it no more: closed then; 0: it does */
-  Term told_term;     /* the other end was told all of the roster up to this one … */
+  guint64 spoke_us;   /* when this end last sent something over it */
+  guint64 retired_us; /* time at which it is closed, since its session no longer needs it; 0: it
+                         does */
+  Term told_term;     /* the other end was sent every change of the roster up to this term … */
   guint64 told_version;
-  Term said_term; /* … or at least that this end has this one */
+  Term said_term; /* … or at least that this end has this version */
   guint64 said_version;
   GHashTable *stems; /* ids sent over it, outside of sessions; looked up only */
-  Member *member;    /* borrowed: it stands among the links of this one; NULL: of none */
-  Circuit *circuit;  /* (nullable) of a routed link; see route.h */
+  Member *member;    /* borrowed: the member to which it is bound; NULL: none */
+  Circuit *circuit;  /* of a routed link, else NULL; see route.h */
   GQueue early;      /* of GBytes: frames that came before it was bound */
   gsize early_bytes;
 };
@@ -39,7 +40,7 @@ typedef enum
   DIAL_MEMBER, /* a member without a link */
   DIAL_CHECK,  /* is this member alive? */
   DIAL_JOIN,
-  DIAL_MEET /* somebody who was accused of silence */
+  DIAL_MEET /* a member that was removed for its silence */
 } DialPurpose;
 
 typedef struct
@@ -62,14 +63,14 @@ void link_init (Node *node);
 void link_done (Node *node);
 
 guint64 link_dial (Node *node, DialPurpose purpose, const NodeId *id, const char *address);
-/* The driver's news. */
+/* Events of the driver. */
 void link_up (Node *node, guint64 number, guint64 dial);
 void link_down (Node *node, guint64 number);
 void link_dial_failed (Node *node, guint64 dial, gboolean dead, gboolean refused);
-/* A new link; takes `circuit` (nullable), and is to be greeted. */
+/* A new link, which takes over `circuit` (nullable); to be greeted. */
 Link *link_add (Node *node, guint64 number, Circuit *circuit);
 void link_greet (Node *node, Link *link);
-/* Once more, if it was greeted without one. */
+/* Greets once more, if this node had no name at its greeting. */
 void link_say_name (Node *node, Link *link);
 
 Link *link_find (Node *node, guint64 number);
@@ -79,27 +80,29 @@ Link *link_to (Node *node, const NodeId *id);
 Link *link_direct (Node *node, const NodeId *id);
 /* TRUE: a link to that member is up but waits for its greeting. `routed`: also such a one. */
 gboolean link_is_coming (Node *node, const NodeId *id, gboolean routed);
-/* Over this link, or in the session of the member to which it is bound, as the kind says. */
+/* Sends over this link, or in the session of the member to which it is bound, as the kind
+ * requires. */
 void link_send (Node *node, Link *link, const Message *message);
-/* Says a STEM to `to` before `message` that speaks of it, unless `sent` has its id. */
+/* Sends a STEM to `to` before `message`, which uses it, unless `sent` has its id. */
 typedef void (*LinkStemSay) (Node *node, void *to, const Message *stem);
 void link_say_stems (Node *node, const Message *message, GHashTable *sent, LinkStemSay say,
                      void *to);
-/* What is encoded already. `parts` is kept by reference. */
+/* Sends an encoded message. `parts` is kept by reference. */
 void link_send_parts (Node *node, Link *link, GPtrArray *parts, gboolean urgent, gboolean awaited);
-/* FALSE: there is no session with that member yet, or, for what goes over links, no link now. */
+/* FALSE: there is no session with that member yet, or, for kinds that go over links, no link
+ * now. */
 gboolean link_send_to (Node *node, const NodeId *id, const Message *message);
 /* To each member with which there is a session. */
 void link_broadcast (Node *node, const Message *message);
-/* A link that is not bound within so long is closed. */
+/* A link that is not bound within this time is closed. */
 guint64 link_greeting_us (Node *node);
-/* Closes without a word to the other ideas: the caller knows. */
+/* Closes without a call to the other parts: the caller does that. */
 void link_close (Node *node, Link *link);
 void link_close_all (Node *node);
-/* … all but this one and what carries it. */
+/* … all but this one and its carrier. */
 void link_close_others (Node *node, const Link *kept);
 /* This node has lost its name: as link_close_all, but this link stays if it is a direct one,
- * without what it bore, as after the greeting of the other end. Both nullable. */
+ * without its session, as after the greeting of the other end. Argument and result are nullable. */
 Link *link_renew (Node *node, Link *link);
 void link_close_member (Node *node, const NodeId *id);
 /* Closes a link that broke the rules or fell silent; as if it had gone down by itself. */

@@ -10,14 +10,14 @@
 typedef struct Node Node;
 typedef struct Member Member;
 
-/* Begins the session, if there is none. FALSE: it is no member, or this node. */
+/* Begins the session, if there is none. FALSE: `to` is no member, or is this node. */
 gboolean member_send (Node *node, const NodeId *to, const Message *message);
 /* To each member with which there is a session. */
 void member_send_all (Node *node, const Message *message);
-/* TRUE: what is said now need not wait until the member is connected. */
+/* TRUE: the member is connected, so a message need not wait. */
 gboolean member_is_connected (Node *node, const NodeId *id);
 gboolean member_has_connection (const Member *member);
-/* The driver's number of the connection that brings what the member says next; 0: it has none. */
+/* The driver's number of the connection that brings the member's next message; 0: there is none. */
 guint64 member_connection (Node *node, const NodeId *id);
-/* It broke the rules: its connection is closed. */
+/* The member broke the rules: closes its connection. */
 void member_break (Node *node, const NodeId *id, const char *why);

@@ -11,7 +11,7 @@ typedef struct Member Member;
 
 #define REACH_SLOW_US (250 * 1000) /* a dial that takes longer is not waited for */
 #define REACH_ASK_US \
-  (2 * G_USEC_PER_SEC) /* who has not answered by then is asked again, for a while */
+  (2 * G_USEC_PER_SEC) /* nodes that have not answered by then are asked again, for a while */
 #define REACH_GRACE_US (1 * G_USEC_PER_SEC) /* a node that was asked looks for one so long */
 #define REACH_ASKED_MAX 8                   /* by one who does not decide who is dead */
 #define REACH_ASKED_OF_SITE 3
@@ -20,9 +20,9 @@ typedef struct Member Member;
 
 typedef struct
 {
-  NodeId id;        /* who is sought */
-  GArray *asked;    /* set of nodes: who has not answered */
-  guint64 until_us; /* the end of patience with them */
+  NodeId id;        /* the member that is sought */
+  GArray *asked;    /* set of nodes that have not answered */
+  guint64 until_us; /* the search ends then */
 } ReachSearch;
 
 typedef struct
@@ -34,7 +34,7 @@ typedef struct
 typedef struct
 {
   GPtrArray *searches; /* of ReachSearch */
-  GArray *questions;   /* of ReachQuestion: others ask and this node does not know yet */
+  GArray *questions;   /* of ReachQuestion: questions of others that this node cannot answer yet */
 } Reach;
 
 void reach_init (Node *node);
@@ -42,16 +42,17 @@ void reach_done (Node *node);
 /* This node has no name any more. */
 void reach_reset (Node *node);
 
-/* There is no link to it: somebody is to be found who has one, unless that goes on already. */
+/* There is no link to this member: searches for a node that has one, unless a search is under
+ * way. */
 void reach_seek (Node *node, Member *member);
 gboolean reach_is_seeking (Node *node, const NodeId *id);
-/* A dial of it failed. `refused`: by that host or something before it. */
+/* A dial of it failed. `refused`: by that host or by something on the way. */
 void reach_dial_failed (Node *node, Member *member, gboolean refused);
-/* A link to it began its work. */
+/* A link to this member was bound. */
 void reach_bound (Node *node, Member *member);
-/* That node has no link here any more, so it answers nothing. */
+/* That node has lost its link to this node, so it will not answer. */
 void reach_lost (Node *node, const NodeId *id);
-/* Says that there is a way through this node. FALSE: there is none. */
+/* Tells the asker that this node can relay. FALSE: it cannot. */
 gboolean reach_offer (Node *node, Link *asker, const NodeId *id);
 void reach_on_seek (Node *node, Link *link, const Message *message);
 void reach_on_sought (Node *node, Link *link, const Message *message);

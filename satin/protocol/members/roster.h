@@ -7,19 +7,19 @@
 
 #include "carry.h"
 
-/* What a member says of its work (work.h), as last told: computing time spent, of it at risk (if
+/* The last report of a member about its work (work.h): computing time spent, the part at risk (if
  * all nodes died), and how many seats were at work. */
 typedef struct
 {
   guint64 told_us; /* 0: never */
   guint64 work_us, risk_us;
-  guint64 alone_us; /* what would be lost if only that node were */
+  guint64 alone_us; /* work that the death of that node alone would lose */
   guint32 busy;
 } WorkTold;
 
 /* What this node knows of a member, from the roster that first names it to the first that does not.
- * Rosters come and go, the Member stays the same: what is to survive a change of the roster goes in
- * here. The upper part is told by the master and never changes. */
+ * The Member stays the same when the roster changes, so state that must survive a change belongs
+ * here. The upper part comes from the master and never changes. */
 struct Member
 {
   NodeId id;
@@ -31,29 +31,29 @@ struct Member
   GPtrArray *links; /* of Link, borrowed: those that are bound, by order */
   guint64 heard_us;
   gboolean contact;       /* this node keeps a link to it, see contacts.h */
-  gboolean dead;          /* proved here, not yet off the roster */
+  gboolean dead;          /* proved dead here, but still on the roster */
   gboolean silent;        /* … by silence only */
-  gboolean proved;        /* … beyond doubt: it is not looked for again */
-  guint64 told_over;      /* the link over which its death was told last; 0: it was not */
-  gboolean answered;      /* its address did, once */
+  gboolean proved;        /* … beyond doubt: it is not dialled again */
+  guint64 told_over;      /* the link over which its death was last told; 0: none */
+  gboolean answered;      /* its address has answered once */
   guint64 refused_us;     /* since when its address refuses; 0: the last dial was not refused */
   guint dial_failures;    /* in a row, without a direct link */
-  guint64 seek_at_us;     /* others are asked then, if there is no link */
-  guint64 accused_us;     /* master: since when others hear nothing of it; 0: they do */
+  guint64 seek_at_us;     /* when others are asked for it, if there is no link */
+  guint64 accused_us;     /* master: since when others hear nothing from it; 0: they do */
   guint64 dial;           /* under way; 0: none */
   guint64 dial_at_us;     /* next try while no link is up */
   guint64 dialled_us;     /* last try */
-  guint64 unfit_until_us; /* it could not be coordinator */
-  gboolean knows_us;      /* something came of its session, so this node is a member for it */
-  gboolean leaving;       /* it goes, and takes and gives no work any more */
-  gboolean heard;         /* knows that this node leaves */
-  gboolean drained;       /* has sent all it has (suspend) */
+  guint64 unfit_until_us; /* it failed as coordinator, and is no candidate until then */
+  gboolean knows_us;      /* a frame of its session came, so its roster has this node */
+  gboolean leaving;       /* it leaves, and takes and gives no more work */
+  gboolean heard;         /* it knows that this node leaves */
+  gboolean drained;       /* it has sent all its rows (suspend) */
   gboolean scanned;       /* has sent all it had (a round) */
   guint32 request;        /* the last round that it asked for */
   guint32 told_events;    /* the coordinator of this number: it has told all its events … */
   guint64 told_question;  /* … when it was asked so */
-  WorkTold told;          /* what it says of its work */
-  WorkTold root;          /* … and of main's root, if it has that … */
+  WorkTold told;          /* its last report of its work */
+  WorkTold root;          /* … and of main's root, if it runs that … */
   guint32 root_number;    /* … of this number */
 };
 
@@ -70,69 +70,70 @@ typedef struct
   GPtrArray *members; /* of Member, eldest first; empty until joined */
   guint32 next_number;
   guint32 term_seen;   /* greatest term number ever met */
-  gboolean mastering;  /* main was called here and not deposed */
-  GArray *gone;        /* of NodeId: who left since this node has its name */
-  GArray *lost;        /* of NodeId: the members when it lost the one before, itself too */
+  gboolean mastering;  /* main was called here, and this node was not deposed since */
+  GArray *gone;        /* of NodeId: members that left since this node got its name */
+  GArray *lost;        /* of NodeId: the members when it lost its earlier name, itself included */
   GPtrArray *changes;  /* of Change: the last ones of this term, up to `version` */
-  guint64 behind;      /* … but somebody has this version … */
+  guint64 behind;      /* … but another node has this version … */
   guint64 behind_link; /* … as it said over this link, … */
-  guint64 ask_us;      /* … and is asked then; CORE_NEVER: nobody is */
-  guint64 gather_us;   /* the master waits until then for others that die with those who did */
-  guint64 tell_us;     /* the master is told then of those that died */
+  guint64 ask_us;      /* … and will be asked for it then; CORE_NEVER: it will not */
+  guint64 gather_us;   /* the master waits until then for members that died together with the known
+                          dead */
+  guint64 tell_us;     /* when the master is told of dead members */
 } Roster;
 
 void roster_init (Node *node);
 void roster_done (Node *node);
 
-/* Starts a run, or goes on with it when nobody else is left: a new term with this node alone. */
+/* Starts a run, or continues it when no other node is left: a new term with this node alone. */
 void roster_found (Node *node);
 Member *roster_find (Node *node, const NodeId *id);
-/* (nullable): among these, which stand by age. Of one call to the next ids grow; `at`: 0 at first,
- * where the search goes on. */
+/* (nullable): among these, sorted by age. Ids must grow from call to call; `at`: 0 at first, the
+ * position of the search. */
 Member *roster_find_next (const GPtrArray *members, guint *at, const NodeId *id);
 /* (nullable): the eldest. */
 Member *roster_master (Node *node);
-/* (nullable): the eldest that is not proved dead; who it will be. */
+/* (nullable): the eldest member that is not proved dead, the next master. */
 Member *roster_acting (Node *node);
 gboolean roster_is_master (Node *node);
-/* Somebody here speaks of this term. */
+/* This node heard of this term. */
 void roster_reassert (Node *node, const Term *heard);
-/* Others kept somebody whom this node had given up: the sessions with this node go on there, and
- * this node has forgotten its end. */
+/* TRUE: the message's roster kept a member that this node had given up. The session goes on there,
+ * but this node has forgotten its end. */
 gboolean roster_names_gone (Node *node, const Message *message);
 void roster_on_message (Node *node, Link *link, const Message *message);
 void roster_on_welcome (Node *node, Link *link, const Message *message);
-/* Does it live on this host? Private networks overlap: the same address on another host is another
- * node's, and proves nothing. */
+/* TRUE: the member lives on this host. Private networks overlap: the same address on another host
+ * belongs to another node, and proves nothing. */
 gboolean roster_is_host (const Member *member, const char *host);
-/* The master takes in these newcomers (of MessageMember), which get their ids. */
+/* The master admits these newcomers (of MessageMember), which get their ids. */
 void roster_admit (Node *node, GArray *newcomers);
 /* Fills a ROSTER (or WELCOME) message; its arrays are released with message_clear. */
 void roster_fill (Node *node, Message *message);
 /* After a member was proved dead: the master drops it, the next eldest takes over, others tell. */
 void roster_on_dead (Node *node);
-/* The same, when there are such members: a new roster still names them, or a new link leads to the
- * one to tell. `again`: also what was told over the same link. */
+/* Tells again, if there are such members: a new roster still names them, or a new link leads to the
+ * node to tell. `again`: also deaths that were told over the same link. */
 void roster_retell (Node *node, gboolean again);
-/* The master takes off all that are dead. */
+/* The master removes all dead members. */
 void roster_drop_dead (Node *node);
-/* All elders are dead, if this node is not master already: a new term, in which it is the eldest.
- */
+/* If this node is not master already, all its elders are dead: opens a new term, in which it is the
+ * eldest. */
 void roster_take_over (Node *node);
-/* Takes `members`, which holds this node, as that version. */
+/* Takes `members`, which contains this node, as that version. */
 void roster_replace (Node *node, const Term *term, guint64 version, GPtrArray *members);
 /* (transfer full) */
 GPtrArray *roster_new_members (void);
-/* (transfer full): alive, with everything still to be told. */
+/* (transfer full): a living member to which nothing was told yet. */
 Member *roster_new_member (Node *node, const MessageMember *from);
 MessageMember roster_item (const Member *member);
-/* The roster was `old`; `next`: this is the next version of the same term. */
+/* The roster was `old` before; `next`: the present one is the next version of the same term. */
 void roster_changed (Node *node, GPtrArray *old, gboolean next);
-/* The present roster, all of it, unless the other end was told that over this link. */
+/* Sends the whole present roster, unless the other end got it over this link. */
 void roster_send (Node *node, Link *link);
-/* Tells over this link what has changed since this node said there what it has. */
+/* Sends over this link the changes since the version that this node named there. */
 void roster_catch_up (Node *node, Link *link);
-/* Says which version this node has; `ask`: it is to be told what it lacks. */
+/* Says which version this node has; `ask`: the other end is to send what this node lacks. */
 void roster_say (Node *node, Link *link, gboolean ask);
 void roster_on_have (Node *node, Link *link, const Message *message);
 void roster_on_change (Node *node, Link *link, const Message *message);

@@ -16,21 +16,21 @@
 #define ROUTE_HOPS_MAX 2
 #define ROUTE_RELAYED_MAX (MESSAGE_HEADER_MAX + SESSION_FRAGMENT) /* bytes */
 #define ROUTES_MAX 65536u                                         /* that one node passes on */
-/* The number of a link of this kind has this bit, which the driver's numbers never have. */
+/* The number of a routed link has this bit, which the driver's numbers never have. */
 #define ROUTE_LINK (G_GUINT64_CONSTANT (1) << 63)
 
-/* What a Link has that is routed. */
+/* The route of a routed Link. */
 struct Circuit
 {
-  guint64 carrier; /* the link that bears it … */
+  guint64 carrier; /* the link that carries it … */
   guint64 number;  /* … under this number, … */
-  gboolean mine;   /* … which this end gave */
+  gboolean mine;   /* … which this end chose */
   guint hops;      /* nodes between the two ends, as far as known here */
 };
 
 typedef struct
 {
-  GPtrArray *passages; /* of Passage, what this node passes on */
+  GPtrArray *passages; /* of Passage: routes that this node relays */
   GHashTable *by_leg;  /* the same by either end; looked up only */
   guint64 numbers, links;
 } Routes;
@@ -38,20 +38,20 @@ typedef struct
 void route_init (Node *node);
 void route_done (Node *node);
 
-/* Begins a link to `id` (a member) through the node at the other end of `carrier`, over which that
- * is `hops` nodes away. It greets at once; when there is no way, it goes down. */
+/* Begins a link to `id` (a member) through the node at the other end of `carrier`; `id` is `hops`
+ * nodes away over it. The link greets at once; if there is no route, it goes down. */
 Link *route_open (Node *node, Link *carrier, const NodeId *id, guint hops);
 /* Nodes between this one and the other end: 0 on a link that is not routed. */
 guint route_hops (const Link *link);
 /* `parts` as message_encode makes them; borrowed. */
 void route_send (Node *node, Link *link, GPtrArray *parts, gboolean urgent);
-/* This end ends it: the other one is told. */
+/* This end closes the link, and tells the other end. */
 void route_shut (Node *node, const Link *link);
-/* Something that began at the other end of this link is passed on here. */
+/* TRUE: this node relays a route that began at the other end of this link. */
 gboolean route_begins_at (Node *node, const Link *link);
-/* Some route goes over that link. */
+/* TRUE: a route goes over that link. */
 gboolean route_needs (Node *node, const Link *carrier);
-/* That link is gone, and with it what it bore. */
+/* That link is gone, and with it the routes over it. */
 void route_carrier_gone (Node *node, guint64 number);
 
 void route_on_relay (Node *node, Link *link, const Message *message);
