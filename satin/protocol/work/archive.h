@@ -14,16 +14,16 @@
 typedef struct ArchiveRow ArchiveRow;
 struct ArchiveRow
 {
-  ArchiveRow *next; /* owned: of the same path, with another digest */
+  ArchiveRow *next; /* owned: a row of the same path with another digest */
   Digest digest;
   guint64 work_us;
   union
   {
     guint8 bytes[8];
-    GBytes *large; /* of more than so many */
+    GBytes *large; /* of more bytes than that */
   } value;
   guint32 size;     /* of the value */
-  guint32 children; /* it is a kept state that stands for so many; 0: a result */
+  guint32 children; /* of a kept state: the children that it stands for; 0: a result */
   guint is_there : 1;
   guint is_announced : 1;
   guint is_taken : 1;
@@ -34,36 +34,38 @@ typedef struct
 {
   Trie *trie; /* of ArchiveRow: the first of each path */
   guint count;
-  GPtrArray *news;    /* of TrieNode: to be announced at the end of this step */
-  GArray *authors;    /* of NodeId: each that a row names, once */
-  GHashTable *shares; /* ArchiveRow -> of SatinShared: what its value speaks of, if anything */
+  GPtrArray *news;    /* of TrieNode: paths to be announced at the end of this step */
+  GArray *authors;    /* of NodeId: each author of a row, once */
+  GHashTable *shares; /* ArchiveRow -> of SatinShared: the shared bytes that its value refers to, if
+                         any */
 } Archive;
 
-/* In place of a job's index: rows that serve to be offered only. */
+/* In place of a job's index, for rows that are only offered. */
 #define ARCHIVE_JOB G_MAXUINT32
 
 void archive_init (Node *node);
 void archive_done (Node *node);
-/* A row of the file. Of the states that one job has kept, the one that stands for most children is
- * held; who has announced an earlier one announces it only if another offers that job's state too.
- */
+/* Adds a row of the file. Of the kept states of one job only the one that stands for most children
+ * stays; if an earlier one was announced, the new one is announced only if another node offers a
+ * state of that job, too. */
 void archive_put (Node *node, const Row *row);
 /* (nullable) (borrowed until the next change) */
 ArchiveRow *archive_find (Node *node, const char *path, const Digest *digest);
-/* (transfer full): the value of the row of `path` that is put to use. */
+/* (transfer full): the value of the row of `path`, which is put to use. */
 GBytes *archive_take (Node *node, const char *path, ArchiveRow *row);
-/* (transfer full) (nullable): what that value speaks of. */
+/* (transfer full) (nullable): the shared bytes that the value refers to. */
 GPtrArray *archive_shares (Node *node, const ArchiveRow *row);
 /* The node that computed it; none: unknown. */
 NodeId archive_author (Node *node, const ArchiveRow *row);
-/* (transfer full): it as a row. */
+/* (transfer full): the same as a Row. */
 Row *archive_row (Node *node, const char *path, const ArchiveRow *row);
-/* Another one offers this too. What was put since the announcement and stands for more children
- * than that is announced again. */
+/* Another node offers this state, too. A state that was put after the announcement and stands for
+ * more children is announced again. */
 void archive_compare (Node *node, const char *path, const Holder *other);
-/* Announces once more what is held of this path, which was withdrawn with something else. */
+/* Announces the rows of this path once more, after they were withdrawn together with another
+ * offer. */
 void archive_announce_path (Node *node, const char *path);
-/* After a new name: all of it. */
+/* This node has a new name: announces all rows. */
 void archive_enter_all (Node *node);
 /* This node lost its name. */
 void archive_lose_name (Node *node);
@@ -71,8 +73,8 @@ void archive_lose_name (Node *node);
 void archive_flush (Node *node);
 /* Tells that member of the rows at or below `path` (nullable: of all). */
 void archive_tell (Node *node, const NodeId *to, const char *path);
-/* What lies at or below `path` is of no use any more. */
+/* Rows at or below `path` are of no use any more. */
 void archive_covered (Node *node, const char *path);
-/* Adds all of it as rows, which need no more than to be offered: this node leaves. */
+/* Adds all as Rows, which are only to be offered: this node leaves. */
 void archive_collect (Node *node, GPtrArray *rows);
 void archive_check (Node *node);

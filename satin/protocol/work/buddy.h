@@ -18,14 +18,16 @@ typedef struct Member Member;
 
 /* The time between two scans, at least. */
 #define BUDDY_SCAN_US (200 * 1000)
-/* When so many rows more were sent than were in the last whole scan, another one replaces them. */
+/* When this many more rows were sent than the last whole scan had, another whole scan replaces
+ * them. */
 #define BUDDY_ROWS_MORE 4096
-/* The same of bytes. A new kept state stands beside the old ones of its job until then. */
+/* The same for bytes. A new kept state stands beside the old ones of its job until then. */
 #define BUDDY_BYTES_MORE ((guint64)16 << 20)
-/* So many results, and bytes of them, wait for their acknowledgement; then the oldest goes. */
+/* At most this many results, and bytes of results, wait for their acknowledgement; then the oldest
+ * is acknowledged. */
 #define BUDDY_ACKS_MAX 1024
 #define BUDDY_ACKS_BYTES ((gsize)64 << 20)
-/* One that is too slow gets nothing for so long, twice as long each time. */
+/* A buddy that is too slow gets no rows for this time, twice as long each time. */
 #define BUDDY_PAUSE_MIN_US (5 * G_USEC_PER_SEC)
 #define BUDDY_PAUSE_MAX_US (320 * G_USEC_PER_SEC)
 #define BUDDY_ELDERS_MAX 8 /* masters that died one after the other, whose buddies are asked */
@@ -33,7 +35,7 @@ typedef struct Member Member;
 /* What a COPY is. */
 typedef enum
 {
-  BUDDY_ROWS,  /* some rows; `mark` above 0: and all before them are to be confirmed */
+  BUDDY_ROWS,  /* some rows; `mark` above 0: confirm these and all before them */
   BUDDY_BEGIN, /* from here on all rows come again */
   BUDDY_WHOLE, /* these were all: older ones may go */
   BUDDY_DROP   /* another member is the buddy now */
@@ -41,13 +43,13 @@ typedef enum
 
 typedef enum
 {
-  BUDDY_NONE,   /* nobody else is here, or the plan is another one */
+  BUDDY_NONE,   /* there is no other member, or another plan */
   BUDDY_CHOSEN, /* nothing was sent to it yet */
   BUDDY_FILLING,
-  BUDDY_FULL /* it has all rows up to the last mark that it confirmed */
+  BUDDY_FULL /* the buddy has all rows up to the last mark that it confirmed */
 } BuddyState;
 
-/* A member that is gone, and who has its rows. */
+/* A member that is gone, and the member that has its rows. */
 typedef struct
 {
   NodeId id, buddy;
@@ -57,21 +59,22 @@ typedef struct
 {
   BuddyState state;
   NodeId id;                  /* of the buddy */
-  NodeId before;              /* the one before it: it still has all rows; none: nobody has */
-  guint64 pause_us, again_us; /* CHOSEN: nothing goes there until then, since it was too slow */
-  guint64 rosters;            /* for how many rosters it was chosen */
-  guint64 whole_scan;         /* the scan under way that is of everything; 0: none */
-  guint64 rows, rows_whole;   /* sent since the last BEGIN; of these, up to WHOLE; … */
-  guint64 bytes, bytes_whole; /* … and what they take up (rows_bytes) */
+  NodeId before;              /* the buddy before it, which still has all rows; none: no member
+                                 has */
+  guint64 pause_us, again_us; /* CHOSEN: no rows go there until then, since it was too slow */
+  guint64 rosters;            /* number of the roster for which it was chosen */
+  guint64 whole_scan;         /* the whole scan under way; 0: none */
+  guint64 rows, rows_whole;   /* rows sent since the last BEGIN; of these, up to WHOLE; … */
+  guint64 bytes, bytes_whole; /* … and their bytes (rows_bytes) */
   guint64 marks;              /* sent so far */
-  gboolean news;              /* something was sent since the last one */
+  gboolean news;              /* rows were sent since the last one */
   GQueue unconfirmed;         /* of BuddyMark */
-  guint scans;                /* of these, such as end a scan */
+  guint scans;                /* of these, marks at the end of a scan */
   guint64 served;             /* the last scan whose rows were all sent */
   guint64 confirmed_us;       /* of Work.reported_us */
   GQueue acks;                /* of BuddyAck, oldest first */
   gsize acks_bytes;
-  GPtrArray *wards;  /* of BuddyWard: whose buddy this node is */
+  GPtrArray *wards;  /* of BuddyWard: members whose buddy this node is */
   GArray *elders;    /* of BuddyPair: older members that left, the last BUDDY_ELDERS_MAX of them */
   GPtrArray *orders; /* of BuddyOrder: members that wait for the rows of a ward that dies */
 } Buddy;
@@ -79,39 +82,40 @@ typedef struct
 void buddy_init (Node *node);
 void buddy_wards_init (Buddy *buddy);
 void buddy_done (Node *node);
-/* After each step: chooses, and begins when the buddy can be told. */
+/* After each step: chooses the buddy, and begins when it can be reached. */
 void buddy_settle (Node *node);
-/* Can rows go to a buddy? */
+/* TRUE: rows can go to a buddy. */
 gboolean buddy_takes (Node *node);
-/* The next scan is to be of everything. */
+/* TRUE: the next scan has to be of all rows. */
 gboolean buddy_wants_whole (Node *node);
 /* A scan was ordered; it has this number. */
 void buddy_on_scan (Node *node, guint64 scan, gboolean whole);
 void buddy_on_rows (Node *node, GPtrArray *rows);
 void buddy_on_served (Node *node, guint64 scan);
-/* Of the rows reported so far, those up to this sum of work stand at the buddy. */
+/* The sum of the work of reported rows up to which they stand at the buddy. */
 guint64 buddy_confirmed_us (Node *node);
-/* TRUE: this result, which was put into its slot, is acknowledged later. */
+/* TRUE: this result is in its slot and will be acknowledged later. */
 gboolean buddy_acknowledges (Node *node, const NodeId *holder, guint64 loan, gsize bytes);
 /* This member leaves. */
 void buddy_on_leaving (Node *node, const NodeId *id);
-/* This member, and who has its rows, if anybody. FALSE: nobody can. */
+/* Sets `pair` to this member and the member that has its rows, if any. FALSE: none can have
+ * them. */
 gboolean buddy_of (Node *node, const Member *member, BuddyPair *pair);
 void buddy_on_copy (Node *node, const NodeId *from, const Message *message);
 void buddy_on_copied (Node *node, const NodeId *from, const Message *message);
 /* Sends one row (nullable: none) to a buddy that has all others. Returns its mark, of which
  * holdback_confirmed hears when the buddy has it; 0: it was not sent. */
 guint64 buddy_send_row (Node *node, const Row *row);
-/* Does this node, as a buddy, have a row of this result from that member? For tests. */
+/* TRUE: this node, as a buddy, has a row of this result from that member. For tests. */
 gboolean buddy_keeps (Node *node, const NodeId *ward, const char *path, const Digest *digest);
-/* Bytes of memory that rows of other members take up here, and results (mirror.h). */
+/* Bytes of memory that rows and results (mirror.h) of other members take up here. */
 gsize buddy_kept_bytes (Node *node);
-/* Does this node, as a buddy, have rows of that member? */
+/* TRUE: this node, as a buddy, has rows of that member. */
 gboolean buddy_has_rows_of (Node *node, const NodeId *ward);
-/* Somebody asks for the rows of a member that is gone, or will be in a moment. */
+/* A node asks for the rows of a member that is gone, or will be in a moment. */
 void buddy_on_ask (Node *node, const NodeId *from, const Message *message);
-/* Of a member that is gone: its rows, if they are here, are offered (directory.h); then the nodes
- * that asked for them are answered. */
+/* A member is gone: offers its rows, if they are here (directory.h); then answers the nodes that
+ * asked for them. */
 void buddy_wards_offer (Node *node, const NodeId *gone);
 void buddy_wards_answer (Node *node, const NodeId *gone);
 void buddy_wards_check (Node *node);

@@ -20,9 +20,9 @@ typedef struct
   GPtrArray *all; /* of Constant, by name */
   Digest digest;  /* of them all, when `summed` */
   gboolean summed;
-  gboolean told; /* START was said for `told_digest` */
+  gboolean told; /* START was sent for `told_digest` */
   Digest told_digest;
-  NodeId started_by; /* the master whose START holds here; none: nobody's */
+  NodeId started_by; /* the master whose START holds here; none: no START does */
   GPtrArray *own,
       *heard; /* BEST values, by number: last improved here, last heard; GBytes or NULL */
 } Constants;
@@ -32,15 +32,15 @@ void constants_done (Node *node);
 /* TRUE: the present master's constants are here. */
 gboolean constants_started (Node *node);
 void constants_publish (Node *node, const char *name, GBytes *value);
-/* That was all. */
+/* There are no further constants. */
 void constants_complete (Node *node);
-/* In a session that has just begun. */
+/* A session has just begun. */
 void constants_greet (Node *node, const NodeId *to);
 void constants_on_start (Node *node, const NodeId *from, const Message *message);
 void constants_on_want (Node *node, const NodeId *from);
 void constants_on_set (Node *node, const NodeId *from, const Message *message);
 void constants_improved (Node *node, guint64 number, GBytes *value);
 void constants_on_best (Node *node, const NodeId *from, const Message *message);
-/* This node, still master, goes by a new name or term. */
+/* This node is still master, under a new name or term. */
 void constants_renew (Node *node);
 void constants_deposed (Node *node);

@@ -23,17 +23,17 @@ typedef struct Node Node;
 gboolean directory_is_here (const Node *node);
 /* This node offers these (of MessageHold). */
 void directory_offer (Node *node, GArray *holds);
-/* This node offers nothing at this path any more. */
+/* This node no longer offers anything at this path. */
 void directory_withdraw (Node *node, const char *path);
-/* This job has ended here: what is offered at or below it is not wanted any more. */
+/* This job has ended here: offers at or below it are no longer wanted. */
 void directory_cover (Node *node, const char *path);
-/* Tells that member what is known here at or below `path`, and what this node offers there. */
+/* Tells that member the offers at or below `path` that this node knows or makes. */
 void directory_tell (Node *node, const NodeId *to, const char *path);
 
-/* That member has taken over these rows: they are known here before its own HOLD comes. */
+/* That member has taken over these rows: enters them as known before its own HOLD comes. */
 void directory_moved (Node *node, const NodeId *to, const GPtrArray *rows);
-/* This node leaves, and has not said GOODBYE: it tells each lender what it knows at or below the
- * job that it holds for that one, and if it is the directory, the next one everything. */
+/* This node leaves, before its GOODBYE: tells each lender what it knows at or below the job that it
+ * holds for the lender. If it is the directory, it tells the next directory everything. */
 void directory_leave (Node *node);
 
 void directory_on_hold (Node *node, const NodeId *from, const Message *message);

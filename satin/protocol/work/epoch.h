@@ -43,7 +43,7 @@ typedef struct
 {
   guint64 number; /* of the last epoch that this node has heard of */
   gboolean recording;
-  gboolean early;  /* an orphan message has begun it, and START is still to come */
+  gboolean early;  /* an orphan message has begun the epoch, and START is still to come */
   guint64 scan;    /* the local checkpoint … */
   guint64 served;  /* … and the last scan that the engine has served */
   guint64 exit;    /* the epoch that was open when this node began to leave; 0: none */
@@ -51,12 +51,12 @@ typedef struct
   GQueue withheld; /* of EpochAck */
   /* where the epoch is led */
   GArray *counts;       /* of EpochCount: since its START */
-  gboolean wanted;      /* another one was asked for since it began */
-  gboolean quiet;       /* nobody asked for this one: its time had come */
+  gboolean wanted;      /* another epoch was asked for since this one began */
+  gboolean quiet;       /* the interval began this epoch, no request did */
   guint64 begun, ended; /* as coordinator */
 } Epoch;
 
-/* What the table says of a message. Pure. */
+/* The class of a message in the paper's table. Pure. */
 EpochClass epoch_class (guint32 sender, guint32 receiver);
 
 void epoch_init (Node *node);
@@ -65,20 +65,21 @@ void epoch_done (Node *node);
 guint32 epoch_colours (const Node *node);
 /* JOBS, RESULT or HAND came with these bits. TRUE: it was in transit. */
 gboolean epoch_hears (Node *node, guint32 colours);
-/* A result goes to its lender; one came from its holder. */
+/* A result goes to its lender; a result came from its holder. */
 void epoch_sends_result (Node *node, const NodeId *lender);
 void epoch_got_result (Node *node, const NodeId *holder, gboolean in_transit);
 /* This result was in transit. TRUE: it is acknowledged when the epoch ends. */
 gboolean epoch_withholds (Node *node, const NodeId *holder, guint64 loan);
 /* START: the number of the scan that is the local checkpoint. */
 guint64 epoch_open (Node *node, guint64 number);
-/* The local checkpoint is being taken: what goes meanwhile is saved first. */
+/* TRUE: the local checkpoint is being taken, so results are saved before they are sent on. */
 gboolean epoch_scans (const Node *node);
-/* What is dropped now is saved first, since the engine may have been scanned already. */
+/* TRUE: results are saved before they are dropped, since the engine may have been scanned
+ * already. */
 gboolean epoch_saves_first (const Node *node);
 void epoch_on_served (Node *node, guint64 scan);
-/* This node begins to leave. If it has taken its checkpoint in the epoch that is open, it waits for
- * the end of that one: TRUE. */
+/* This node begins to leave. If it has taken its checkpoint in the open epoch, epoch_holds is TRUE
+ * until the end of that epoch, and the node waits. */
 void epoch_on_exit (Node *node);
 gboolean epoch_holds (const Node *node);
 /* Adds this member's counts to its SCANNED; `ids` and `numbers` are new. */
@@ -87,13 +88,13 @@ void epoch_on_counts (Node *node, const NodeId *member, const Message *scanned);
 void epoch_on_transit (Node *node, const NodeId *from, const Message *message);
 void epoch_on_message (Node *node, const NodeId *from, const Message *message);
 
-/* The coordinator: another epoch begins; it is open; results are in transit; it is over. */
+/* Coordinator: begins an epoch; TRUE: results are in transit; ends the epoch. */
 void epoch_begin (Node *node);
 gboolean epoch_in_transit (Node *node);
 void epoch_end (Node *node);
 /* A member joined. */
 void epoch_greet (Node *node, const NodeId *to);
-/* Another coordinator: what the last one had begun is none. */
+/* There is a new coordinator: an epoch that the last one had begun does not count. */
 void epoch_renew (Node *node);
 
 void epoch_on_leaving (Node *node, const NodeId *id);

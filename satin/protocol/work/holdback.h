@@ -24,15 +24,15 @@ typedef struct
 
 void holdback_init (Node *node);
 void holdback_done (Node *node);
-/* A finished job that is lent from another node. TRUE: held_send_result is called for it later, if
- * its lender wants it then. */
+/* A finished job that another node lent. TRUE: held_send_result is called for it later, if its
+ * lender still wants it. */
 gboolean holdback_takes (Node *node, HeldJob *held);
-/* STEAL, JOBS, or NONE, which does not overtake JOBS to the same thief: now or later. `to` is a
- * member. */
+/* Sends STEAL, JOBS, or NONE (which does not overtake JOBS to the same thief), now or later. `to`
+ * is a member. */
 void holdback_send (Node *node, const NodeId *from, const Message *message);
-/* The keeper has all up to this mark. */
+/* The keeper has all rows up to this mark. */
 void holdback_confirmed (Node *node, guint64 mark);
-/* After each step: when nobody can confirm anything, nothing waits any more. */
+/* After each step: if no keeper can confirm, sends all waiting messages. */
 void holdback_settle (Node *node);
 guint64 holdback_due (Node *node);
 void holdback_tick (Node *node);

@@ -25,26 +25,26 @@ typedef struct
 
 void known_init (Node *node);
 void known_done (Node *node);
-/* FALSE: that is known, or there is no room. */
+/* FALSE: the holder is known already, or there is no room. */
 gboolean known_add (Node *node, const char *path, const Holder *holder);
-/* Removes all that `id` holds at this path. FALSE: it held nothing. */
+/* Removes all offers of `id` at this path. FALSE: there were none. */
 gboolean known_remove (Node *node, const char *path, const NodeId *id);
-/* The same of one digest, and the engine is told in any case: it just acted on what is not so.
- * What is held under another one, as the state that a job has kept, is known on. */
+/* The same for one digest, and tells the engine in any case, since it just acted on the wrong
+ * entry. Offers under another digest, such as a kept state, stay known. */
 void known_deny (Node *node, const char *path, const Digest *digest, const NodeId *id);
-/* (transfer container): the paths of which `id` holds something; they live until the next
- * change. */
+/* (transfer container): the paths with offers of `id`; they live until the next change. */
 GPtrArray *known_paths_of (Node *node, const NodeId *id);
 /* Tells `to` which offers at or below `path` (NULL: all) are known here, of other members and of
  * this node's orphans; not its own rows. */
 void known_tell_below (Node *node, const NodeId *to, const char *path);
 void known_departed (Node *node, const NodeId *id);
-/* Everything at or below `path`. */
+/* Removes all offers at or below `path`. */
 void known_covered (Node *node, const char *path);
-/* FALSE: nobody else holds that path with that digest. The most finished, then the lowest id. */
+/* The holder that is most finished, then the one with the lowest id. FALSE: no other node holds
+ * that path with that digest. */
 gboolean known_holder (Node *node, const char *path, const Digest *digest, Holder *holder);
 void known_check (Node *node);
 
-/* Trees keyed by path text, which both this and held.c use: the keys at or below `path`. (transfer
+/* For trees keyed by path text, here and in held.c: the keys at or below `path`. (transfer
  * container) */
 GPtrArray *known_keys_below (GTree *tree, Stems *stems, const char *path);

@@ -17,16 +17,16 @@ typedef struct
 {
   NodeId thief;
   guint64 request;
-  guint32 left;  /* how many it may still get */
-  guint32 asked; /* of these the engine is asked for so many now */
-  guint32 given; /* so many were sent before */
-  NodeId lender; /* none, or the one to which jobs of its own have gone back for this thief */
+  guint32 left;  /* how many jobs the thief may still get */
+  guint32 asked; /* of these, how many the engine is asked for now */
+  guint32 given; /* how many were sent before */
+  NodeId lender; /* none, or the lender to which its jobs went back for this thief */
 } Lending;       /* between LEND and LENT */
 
 typedef struct
 {
-  GArray *asked; /* of Lending: what the engine is asked for, oldest first */
-  GArray *owed;  /* set of nodes: refused and not told since, oldest first */
+  GArray *asked; /* of Lending: requests to the engine, oldest first */
+  GArray *owed;  /* set of thieves that were refused and got no MORE since, oldest first */
   guint64 tell_us, tell_pause_us;
   guint64 look_us, look_pause_us;
 } Lend;
@@ -35,12 +35,12 @@ void lend_init (Node *node);
 void lend_done (Node *node);
 void lend_on_request (Node *node, const NodeId *from, const Message *message);
 void lend_on_lent (Node *node, const NodeEvent *event);
-/* The root job begins here, and all others are idle: they are owed work before they ask, since its
- * first children may be few and long. */
+/* The root begins here, and all other nodes are idle: counts them as waiting for work before they
+ * ask, since the first children may be few and long. */
 void lend_expect (Node *node);
 /* The engine has something to lend. */
 void lend_on_shared (Node *node);
-/* Says MORE to the thief that has waited longest, if any does. */
+/* Sends MORE to the thief that has waited longest, if any does. */
 void lend_tell (Node *node);
 void lend_departed (Node *node, const NodeId *id);
 guint64 lend_due (Node *node);

@@ -9,7 +9,7 @@
 #include "../members/member.h"
 #include "work.h"
 
-/* Each root that main asks for at a node has another one of these numbers, so that a late answer to
+/* Each root that main asks for at a node gets its own number from here on, so that a late answer to
  * an earlier root is not taken for the answer to this one. */
 #define LOANS_ROOT (G_GUINT64_CONSTANT (1) << 63)
 
@@ -19,30 +19,30 @@ loans_is_root (guint64 loan)
   return loan >= LOANS_ROOT;
 }
 
-/* What came of a job. */
+/* The result of a job. */
 typedef struct
 {
   GBytes *value;
-  GPtrArray *shares; /* (nullable) what it speaks of */
+  GPtrArray *shares; /* (nullable) the shared bytes that the value refers to */
   guint64 work_us, risk_us;
 } Result;
 
-/* A result as it came from the node that has it, which keeps it until it is acknowledged. */
+/* A result as it came from its holder, which keeps it until it is acknowledged. */
 typedef struct
 {
   NodeId from;
-  NodeId author;        /* of a row: who computed it; none: `from` */
-  guint64 loan, number; /* of the slot, and of it among the results of `from` (mirror.h) */
+  NodeId author;        /* of a row: the node that computed it; none: `from` */
+  guint64 loan, number; /* of the slot; and of the result among those of `from` (mirror.h) */
   gboolean in_transit;  /* it crosses a cut (epoch.h) */
   Result result;
 } Arrival;
 
-/* Each kind but LOAN_ROW may become LOAN_RERUNS, and comes back then. */
+/* Each kind but LOAN_ROW may become LOAN_RERUNS; then the slot comes back. */
 typedef enum
 {
-  LOAN_LENT,    /* a node has taken it */
-  LOAN_ADOPTED, /* a node held it as an orphan */
-  LOAN_OWN,     /* this node itself did */
+  LOAN_LENT,    /* a node has taken the job */
+  LOAN_ADOPTED, /* a node held the job as an orphan */
+  LOAN_OWN,     /* this node itself held it */
   LOAN_ROW,     /* this node has its row, and computes it a second time (verify.h) */
   LOAN_RERUNS   /* its holder is gone, and the coordinator was asked (rerun.h) */
 } LoanKind;
@@ -55,40 +55,40 @@ typedef struct
   LoanKind kind;
   NodeId node; /* LOAN_LENT, LOAN_ADOPTED: the holder; else none */
   guint64 since_us;
-  WorkTold told;    /* what its holder says */
-  Loan *job;        /* owned (nullable): kept of jobs whose holders have died (quarantine.h), and of
-                       those whose results are computed twice (verify.h) */
-  guint64 waits_us; /* … since when this one has waited for a place; 0: it does not */
+  WorkTold told;    /* last report of its holder */
+  Loan *job;        /* owned (nullable): kept for jobs whose holders have died (quarantine.h), and
+                       for jobs whose results are computed twice (verify.h) */
+  guint64 waits_us; /* … since when the job has waited for a place; 0: it does not wait */
 } LoanEntry;
 
 typedef struct
 {
   GTree *by_number;    /* of LoanEntry */
-  GHashTable *by_path; /* the latest of a path; looked up only */
+  GHashTable *by_path; /* the latest entry of a path; looked up only */
 } Loans;
 
 void loans_init (Node *node);
 void loans_done (Node *node);
 /* Enters a slot; takes entry.job. */
 void loans_add (Node *node, LoanEntry entry);
-/* Does that node hold it? */
+/* TRUE: that node holds it. */
 gboolean loans_is_with (const LoanEntry *entry, const NodeId *id);
 LoanEntry *loans_find (Node *node, guint64 loan);
 /* The slot has its result / is ready again. */
 void loans_put (Node *node, LoanEntry *entry, const Result *result);
 void loans_back (Node *node, LoanEntry *entry);
-/* The same, since its holder is gone. */
+/* The same, because its holder is gone. */
 void loans_back_lost (Node *node, LoanEntry *entry);
-/* Puts it to use, and says so to the node that has it. */
+/* Uses the result, and tells the node that has it. */
 void loans_accept (Node *node, LoanEntry *entry, const Arrival *arrival);
 
-/* The engine does not await it any more. */
+/* The engine no longer awaits the slot. */
 void loans_aborted (Node *node, guint64 loan);
 
 void loans_on_result (Node *node, const NodeId *from, const Message *message);
 void loans_on_returned (Node *node, const NodeId *from, const Message *message);
 void loans_on_miss (Node *node, const NodeId *from, const Message *message);
 void loans_departed (Node *node, const Member *member);
-/* All that others hold comes back (this node lost its name). */
+/* All loans that others hold come back (this node lost its name). */
 void loans_all_back (Node *node);
 void loans_check (Node *node);

@@ -30,27 +30,28 @@
 typedef struct
 {
   GPtrArray *copies; /* keeper: of MirrorCopy, in the order in which they came */
-  GArray *trimmed;   /* keeper: of MirrorTrim: a copy that is not newer is not wanted */
+  GArray *trimmed;   /* keeper: of MirrorTrim: only a newer copy is kept */
   GArray *peers;     /* of MirrorPeer: each member with which results were exchanged, once */
   GQueue puts;       /* lender: of MirrorPut: results that the keeper may have no row of yet */
-  guint64 rosters;   /* for how many rosters the keepers of lenders were looked up */
+  guint64 rosters;   /* number of the roster for which the lenders' keepers were looked up */
   gsize bytes;       /* that `copies` take up */
 } Mirror;
 
 void mirror_init (Node *node);
 void mirror_done (Node *node);
-/* Before RESULT goes to the lender (LENDER_NODE): the copy goes. Returns the result's number, 0
- * where the plan sends no copies. */
+/* Sends the copy, before RESULT goes to the lender (LENDER_NODE). Returns the result's number, 0 if
+ * the plan sends no copies. */
 guint64 mirror_send (Node *node, HeldJob *held);
-/* The same of a row of the archive, which stays there. */
+/* The same for a row of the archive, which stays there. */
 guint64 mirror_send_row (Node *node, const NodeId *lender, guint64 loan, const char *path,
                          const ArchiveRow *row);
-/* Acknowledged. TRUE: its keeper has not confirmed the copy, so it is dropped when that does. */
+/* The lender has acknowledged the result. TRUE: the keeper has not confirmed the copy, so the held
+ * job is dropped when it does. */
 gboolean mirror_retains (Node *node, HeldJob *held);
-/* The keeper of this node may have a copy of what this dead holder sent here last, unless it is the
- * one in `pair`, which is set. */
+/* TRUE: this node's keeper may have a copy of the last results that this dead holder sent here, and
+ * is not the member in `pair`; then sets `pair`. */
 gboolean mirror_may_have (Node *node, const Member *holder, BuddyPair *pair);
-/* A result came, and its slot has it or nobody wants it; `number` as RESULT has it. */
+/* A result came, and is in its slot or is not wanted; `number` as in RESULT. */
 void mirror_on_result (Node *node, const NodeId *holder, guint64 number);
 /* All rows up to this scan have gone to the keeper. */
 void mirror_on_served (Node *node, guint64 scan);
@@ -61,18 +62,19 @@ void mirror_on_confirmed (Node *node, const NodeId *from, const Message *message
 void mirror_on_trim (Node *node, const NodeId *from, const Message *message);
 /* Bytes of memory that the copies here take up. */
 gsize mirror_kept_bytes (Node *node);
-/* This node is not the keeper of that member any more. */
+/* This node is no longer the keeper of that member. */
 void mirror_forget (Node *node, const NodeId *ward);
-/* A member leaves the roster: before buddy_departed answers those who wait for its rows. */
+/* A member leaves the roster. Called before buddy_departed answers the nodes that wait for its
+ * rows. */
 void mirror_departed (Node *node, const NodeId *id);
-/* The keepers of lenders may be others now. */
+/* The keepers of lenders may have changed. */
 void mirror_lookup (Node *node);
 /* After each step. */
 void mirror_settle (Node *node);
 /* This node lost its name. */
 void mirror_reset (Node *node);
 void mirror_check (Node *node);
-/* For tests: does this node have a copy of this result for that lender? When did the oldest copy
- * come that it has; 0: it has none. */
+/* For tests: TRUE: this node has a copy of this result for that lender; when its oldest copy came,
+ * 0: it has none. */
 gboolean mirror_has (Node *node, const NodeId *ward, const char *path);
 guint64 mirror_oldest_us (Node *node);

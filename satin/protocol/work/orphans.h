@@ -16,9 +16,9 @@ typedef struct
 
 void orphans_init (Node *node);
 void orphans_done (Node *node);
-/* This one has no lender (any more), or has finished: announce or drop it (drops_orphans). */
+/* This job has no lender (any more), or has finished: announces or drops it (drops_orphans). */
 void orphans_announce (Node *node, HeldJob *held);
-/* It is about to be dropped: nobody is to ask for it. */
+/* The job is about to be dropped: withdraws its offer. */
 void orphans_withdraw (Node *node, HeldJob *held);
 /* The end of a step. */
 void orphans_flush (Node *node);
@@ -29,20 +29,20 @@ void orphans_tell (Node *node, const NodeId *to);
 void orphans_greet (Node *node, const NodeId *to);
 /* After a new name. */
 void orphans_enter_all (Node *node);
-/* A row of the checkpoint, unless the job is an orphan here. */
+/* Adds a row of the checkpoint, unless the job is an orphan here. */
 void orphans_archive (Node *node, const Row *row);
-/* (nullable): what can be adopted here under this path and digest. Of several the last that came: a
- * chain of loans may have passed here more than once, and whoever asks may stand below the first.
- */
+/* (nullable): the job that can be adopted here under this path and digest. Of several the last that
+ * came: a chain of loans may have passed here more than once, and the asking node may stand below
+ * the first. */
 HeldJob *orphans_find (Node *node, const char *path, const Digest *digest);
 
-/* Sends the row of the checkpoint of this path and digest. It serves as often as it is asked for,
- * so nothing is to be acknowledged. FALSE: none. */
+/* Sends the row of the checkpoint with this path and digest. It is sent as often as nodes ask, so
+ * it needs no acknowledgement. FALSE: there is none. */
 gboolean orphans_send_row (Node *node, const NodeId *from, const char *path, const Digest *digest,
                            guint64 loan);
 
 void orphans_on_adopt_event (Node *node, const NodeEvent *event);
-/* `job` (nullable): itself, where its result may be computed twice. */
+/* `job` (nullable): the job, if its result may be computed twice. */
 void orphans_ask (Node *node, guint64 loan, const char *path, const Digest *digest,
                   const NodeId *holder, const Loan *job);
 void orphans_on_adopt (Node *node, const NodeId *from, const Message *message);

@@ -17,13 +17,14 @@
 
 #define POISON_KEPT_MAX 256                  /* words; and the newest silent deaths */
 #define POISON_SOON_US (60 * G_USEC_PER_SEC) /* a holder that lived longer is no sign */
-/* People are not told of another suspicious job before: where much is killed there are many. */
+/* The least time between two warnings of suspicious jobs: where many nodes are killed there are
+ * many. */
 #define POISON_WARN_US (60 * G_USEC_PER_SEC)
 
 typedef struct
 {
   GPtrArray *words;  /* of CrashReport */
-  GByteArray *quiet; /* of Quiet, the oldest first */
+  GByteArray *quiet; /* of Quiet: silent deaths, the oldest first */
   guint64 warn_us;   /* no warning before */
 } Poison;
 
@@ -32,21 +33,22 @@ void poison_done (Node *node);
 /* NODE_EVENT_CRASH_REPORT. May end the run. */
 void poison_on_event (Node *node, const NodeEvent *event);
 void poison_on_message (Node *node, const NodeId *from, const Message *message);
-/* What a new link to a member must hear, and whoever hears of the end of a run that is given up. */
+/* Sends all crash reports over a new link to a member, or to a node that is told that the run is
+ * given up. */
 void poison_greet (Node *node, Link *link);
-/* That node (NULL: all) is about to hear that `about` is gone, which may come before its last
- * words. */
+/* That node (NULL: all) will hear that `about` is gone, perhaps before its crash report: sends the
+ * report now. */
 void poison_tell (Node *node, const NodeId *to, const NodeId *about);
-/* … of all that are dead. */
+/* … for all dead members. */
 void poison_tell_dead (Node *node, const NodeId *to);
 /* This member is gone, and with it this loan. */
 void poison_lost (Node *node, const Member *member, const LoanEntry *entry);
-/* How many holders of this job have died without a word soon after they took it. */
+/* How many holders of this job have died without a report soon after they took it. */
 guint poison_count_quiet (Node *node, const char *path);
-/* The run is over by the crash report heard last. */
+/* The last crash report ends the run. */
 void poison_end (Node *node);
-/* This node is master: is it enough? TRUE: the run has ended. */
+/* This node is master: ends the run if the crash reports suffice. TRUE: it has. */
 gboolean poison_judge (Node *node);
-/* (transfer full) (nullable): why the run ends, for people; NULL: the words heard are not enough.
- */
+/* (transfer full) (nullable): why the run ends, for people; NULL: the crash reports do not
+ * suffice. */
 char *poison_sentence (Node *node);

@@ -19,9 +19,10 @@ typedef struct
 
 void quarantine_init (Node *node);
 void quarantine_done (Node *node);
-/* A slot comes back. TRUE: it is suspicious, and waits here now; the caller drops its entry. */
+/* A slot comes back. TRUE: its job is suspicious, and waits here now; the caller drops the
+ * entry. */
 gboolean quarantine_takes (Node *node, LoanEntry *entry);
-/* The engine does not await it any more. */
+/* The engine no longer awaits the slot. */
 void quarantine_aborted (Node *node, guint64 loan);
 guint64 quarantine_due (Node *node);
 void quarantine_tick (Node *node);

@@ -12,9 +12,9 @@
 #include "../node.h"
 #include "loans.h"
 
-/* A slot does not wait longer than this for a coordinator that is slow. */
+/* A slot waits at most this long for a slow coordinator. */
 #define RERUN_PATIENCE_US G_USEC_PER_SEC
-/* Asks without a slot; if there are more, they become one for each root of main. */
+/* At most this many questions without a slot; beyond that there is one for each root of main. */
 #define RERUN_ASKS_MAX 1024u
 
 typedef struct
@@ -30,20 +30,21 @@ void rerun_done (Node *node);
  * waits for the answers of the coordinator and of the holder's buddy; it stays among the loans
  * (LOAN_RERUNS) and then comes back by itself. */
 gboolean rerun_waits (Node *node, LoanEntry *entry, const Member *holder);
-/* This slot waits no more. */
+/* This slot no longer waits. */
 void rerun_forget (Node *node, LoanEntry *entry);
-/* A member is about to leave the roster: the directory asks for what that one has offered. */
+/* A member is about to leave the roster: the directory asks for the paths that the member has
+ * offered. */
 void rerun_departing (Node *node, const NodeId *id);
-/* … and has left it: it answers nothing any more. */
+/* … and has left it: it will not answer. */
 void rerun_departed (Node *node, const NodeId *id);
-/* This coordinator may be asked: all asks go (again). */
+/* The coordinator can be asked now: sends all questions (again). */
 void rerun_ask_all (Node *node);
-/* Somebody asks this node. */
+/* A node asks this one. */
 void rerun_on_ask (Node *node, const NodeId *from, const Message *message);
-/* The scribe has told of all rows at or below this path. */
+/* The scribe has reported all rows at or below this path. */
 void rerun_on_restored (Node *node, const char *path);
 void rerun_on_told (Node *node, const NodeId *from, const Message *message);
-/* This node is coordinator no more. */
+/* This node is no longer coordinator. */
 void rerun_retired (Node *node);
 /* This node lost its name. */
 void rerun_reset (Node *node);

@@ -24,21 +24,21 @@ typedef struct
   RootState state;
   gboolean again; /* another node was master before this one */
   Loan *job;      /* owned: the last one that main asked for */
-  guint64 loan;   /* its number, should another node hold it */
+  guint64 loan;   /* its loan number, if another node holds it */
   guint64 asked;  /* roots so far: no two have the same number */
-  guint64 held;   /* 0: it is not held here */
+  guint64 held;   /* its number among the held jobs; 0: it is not held here */
 } Root;
 
 void root_done (Node *node);
-/* Main asks for a root, under its path. The one before is finished, or main begins again. */
+/* Main asks for a root, under its path. The root before is finished, or main begins again. */
 void root_want (Node *node, const Loan *job);
-/* Waiting: can it start now? Looked at after each event. */
+/* Starts a waiting root if it can start now. Called after each event. */
 void root_go_on (Node *node);
 void root_result (Node *node, const Result *result);
 /* The adopted root came back: run it here, or look for the next holder. */
 void root_back (Node *node);
 /* The engine gave it back unrun. */
 void root_unrun (Node *node);
-/* Somebody holds the job at this path. */
+/* A node holds the job at this path. */
 void root_heard (Node *node, const char *path, const Holder *holder);
 void root_deposed (Node *node);

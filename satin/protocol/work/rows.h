@@ -10,11 +10,11 @@ typedef struct Node Node;
 #define ROWS_BYTES_MAX \
   (4 * 1024 * 1024) /* of values in one message, unless a single one is larger */
 
-/* As many rows, from `start` on, as fit into one message of this kind, to a member. Returns the
- * end. The number of the message goes with the last of them only. */
+/* Sends as many rows, from `start` on, as fit into one message of this kind. Returns the end. Only
+ * the message with the last rows carries the number of `message`. */
 guint rows_send (Node *node, const NodeId *to, GPtrArray *rows, guint start, Message *message);
-/* Bytes of memory that a copy of it takes up, with its value and texts. Shared bytes do not count:
- * they stand once in the memory of a node, whoever speaks of them. */
+/* Bytes of memory that a copy of the row takes up, with its value and texts. Shared bytes do not
+ * count: a node has them once in memory, however many rows refer to them. */
 gsize rows_bytes (const Row *row);
-/* Of so many shared bytes a message speaks that has this row. */
+/* How many shared bytes a message with this row refers to. */
 guint rows_shares (const Row *row);

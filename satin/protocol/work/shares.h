@@ -16,11 +16,11 @@
 #include "../members/member.h"
 #include "../node.h"
 
-/* The answer to a FETCH is waited for so long, and for these bytes a second, before the next is
- * asked. */
+/* How long to wait for the answer to a FETCH before the next node is asked: this time, and the time
+ * for the bytes at this rate. */
 #define SHARES_PATIENCE_US (2 * G_USEC_PER_SEC)
 #define SHARES_BYTES_PER_US 4
-/* When nobody has them: pauses double from the first to the second. */
+/* If no node has the bytes: pauses double from the first to the second. */
 #define SHARES_PAUSE_MIN_US (20 * 1000)
 #define SHARES_PAUSE_MAX_US (1 * G_USEC_PER_SEC)
 
@@ -33,24 +33,24 @@ typedef struct
 void shares_init (Node *node);
 void shares_done (Node *node);
 
-/* TRUE: it may be heard now, and rows and result bear what they speak of. FALSE: it waits, or it is
- * dropped, since its sender is no member. */
+/* TRUE: the message may be heard now, and its rows and result have their shared bytes. FALSE: it
+ * waits, or is dropped, since its sender is no member. */
 gboolean shares_admit (Node *node, Member *from, Message *message);
-/* Something waits at the door of some member, and nobody knows what it says. */
+/* TRUE: a message of some member is deferred, so its content is not known yet. */
 gboolean shares_wait (Node *node);
-/* It was sent. */
+/* The message was sent. */
 void shares_told (Member *member, const Message *message);
-/* Hears what waits no more, of connected members. */
+/* Hears deferred messages of connected members that need not wait any more. */
 void shares_open_doors (Node *node);
 void shares_on_fetch (Node *node, const NodeId *from, const Message *message);
 void shares_on_bytes (Node *node, const NodeId *from, const Message *message);
 void shares_on_taken (Node *node, const NodeId *from);
 void shares_departed (Node *node, const NodeId *id);
 
-/* A job waits for bytes, or does not any more. */
+/* A job waits for bytes; it no longer does. */
 void shares_want (Node *node, const NodeEvent *event);
 void shares_aborted (Node *node, guint64 loan);
-/* This held job has another lender now, who may have what the job wants. */
+/* This held job has another lender now, which may have the bytes that the job wants. */
 void shares_lender_changed (Node *node, guint64 held);
 guint64 shares_due (Node *node);
 void shares_tick (Node *node);

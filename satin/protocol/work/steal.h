@@ -16,7 +16,8 @@
 
 #define STEAL_PAUSE_MIN_US 1000 /* of a thief that all have refused; doubles */
 #define STEAL_PAUSE_MAX_US (3 * G_USEC_PER_SEC)
-/* A victim that stands still is waited for no longer. What it sends later is run all the same. */
+/* A thief waits no longer than this for a victim that stands still. Jobs that come later are run,
+ * too. */
 #define STEAL_ANSWER_US (3 * G_USEC_PER_SEC)
 #define STEAL_COUNT_MAX 64  /* jobs in one reply */
 #define STEAL_SOON_US 2000  /* a reply that was done so soon was too small */
@@ -32,22 +33,22 @@ typedef enum
 
 typedef struct
 {
-  guint32 batch;   /* how many jobs are worth a request; above 1 they are fetched in advance, until
-                      somebody wants one back */
+  guint32 batch;   /* how many jobs a request asks for; above 1 jobs are fetched in advance, until
+                      another node wants one back */
   guint32 asked;   /* by the last request … */
-  guint32 given;   /* … which has brought so many so far … */
-  guint32 run;     /* … of which so many feed seats here */
+  guint32 given;   /* … which has brought this many so far … */
+  guint32 run;     /* … of which this many feed seats here */
   guint64 fed_us;  /* when a request was answered in full; 0: not since the last request */
   guint64 got_us;  /* when jobs came last … */
-  gboolean brief;  /* … and these were done so soon that it would not have helped to ask before */
+  gboolean brief;  /* … and were done so soon that an earlier request would not have helped */
   guint64 request; /* number of the last one */
   gboolean in_flight;
   NodeId victim;
   guint64 asked_us;  /* when the request in flight was sent */
   guint64 pause_us;  /* the next pause */
   guint64 resume_us; /* end of the present pause; 0: none */
-  gboolean probe;    /* after a pause: somebody who refused may be asked again */
-  NodeId offer;      /* who said MORE, or none */
+  gboolean probe;    /* after a pause: a victim that refused may be asked again */
+  NodeId offer;      /* the victim that sent MORE, or none */
 } StealLane;
 
 typedef struct
@@ -61,21 +62,21 @@ typedef struct
 void steal_init (Node *node);
 void steal_done (Node *node);
 void steal_on_idle (Node *node, guint32 count);
-/* Asks somebody, if that is wanted and may be. */
+/* Sends a request, if one is wanted and allowed. */
 void steal_go_on (Node *node);
-/* It has work now. */
+/* A victim has work now. */
 void steal_on_more (Node *node, const NodeId *from);
 /* A refusal. It may name another member, which has the job now. */
 void steal_on_none (Node *node, const Message *message);
 /* The answer to request `number`, or its beginning, then `more` follows: `given` jobs, of which
  * `run` feed seats here. */
 void steal_on_answer (Node *node, guint64 number, guint given, guint run, gboolean more);
-/* A job that was fetched in advance goes back, for others want it: this node asks for less, else
- * it could go to and fro, and nobody begins it. */
+/* A job that was fetched in advance goes back, because another node wants it: this node asks for
+ * less, else the job could go to and fro and never begin. */
 void steal_on_robbed (Node *node);
 void steal_on_down (Node *node, const NodeId *id);
 void steal_departed (Node *node, const NodeId *id);
-/* How long the answer to a request has been waited for; 0: it is not. */
+/* How long this node has waited for the answer to a request; 0: it does not wait. */
 guint64 steal_age_us (Node *node);
 guint64 steal_due (Node *node);
 void steal_tick (Node *node);

@@ -40,11 +40,11 @@ void verify_own_init (Node *node);
 void verify_own_done (Node *node);
 /* NODE_EVENT_FINISHED. */
 void verify_own_on_finished (Node *node, const NodeEvent *event);
-/* A slot got its result from elsewhere: it is not checked here. */
+/* A slot got its result from another node: it is not checked here. */
 void verify_own_came (Node *node, const char *path);
 /* All stacks have served a scan: the paths of the round before are forgotten. */
 void verify_own_on_served (Node *node);
-/* This thief asks. TRUE: it got a check. */
+/* A thief asks for work. TRUE: it got a check. */
 gboolean verify_own_lends (Node *node, const NodeId *thief, guint64 request);
 /* The answers, for loans_is_check. */
 void verify_own_on_result (Node *node, const NodeId *from, const Message *message);

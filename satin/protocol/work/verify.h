@@ -23,20 +23,21 @@ void verify_init (Node *node);
 void verify_done (Node *node);
 /* Sets whether this held job is, or is part of, a second computation for another node. */
 void verify_second (Node *node, HeldJob *held, gboolean is_second);
-/* Does the job belong to one that is repeated here, or is computed a second time for others? */
+/* TRUE: the job is part of a repeat, or of a second computation for another node. */
 gboolean verify_is_second (Node *node, const char *path);
-/* Is the result of the job there to be computed twice? Then its loan keeps a copy of the job. */
+/* TRUE: the result of the job at `path` is to be computed twice, so its loan keeps a copy of the
+ * job. */
 gboolean verify_chooses (Node *node, const char *path);
-/* A result came. TRUE: it is repeated, and comes to loans_accept later. */
+/* A result came. TRUE: the job is repeated, and the result goes to loans_accept later. */
 gboolean verify_takes (Node *node, LoanEntry *entry, const Arrival *arrival);
-/* This repeat (LENDER_REPEAT) has its result; the caller drops it. */
+/* This repeat (LENDER_REPEAT) has its result; the caller drops the repeat. */
 void verify_on_done (Node *node, const HeldJob *held);
-/* … for this loan was given back and dropped; `robbed` as in held_on_unrun. Where there is
- * no room, perhaps since all wait for this very result, it is used as it came. */
+/* The repeat for this loan was given back and dropped; `robbed` as in held_on_unrun. If there is no
+ * room, perhaps since all jobs wait for this very result, the result is used as it came. */
 void verify_on_unrun (Node *node, guint64 loan, gboolean robbed);
-/* What came from that node (NULL: from all) is used now, as it came: the node leaves, or a round of
- * saving begins, to which a result that came earlier belongs. */
+/* Uses the results from that node (NULL: from all) now, as they came: the node leaves, or a round
+ * of saving begins, to which earlier results belong. */
 void verify_end (Node *node, const NodeId *from);
-/* The slot does not wait for this result any more. */
+/* The slot no longer waits for this result. */
 void verify_forget (Node *node, const LoanEntry *entry);
 void verify_check (Node *node);

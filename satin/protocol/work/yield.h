@@ -16,8 +16,8 @@ typedef struct
 
 void yield_init (Node *node);
 void yield_done (Node *node);
-/* Somebody else runs what stands here: if it runs here for a lender, that one is to yield; not if
- * that one is the lender, who has only lent it on. */
+/* Another node runs a job that is here, too. If it runs here for a lender, asks the other node to
+ * yield, unless that node is the lender, which has only lent it on. */
 void yield_ask (Node *node, const NodeId *holder, const MessageHold *hold);
 void yield_on_runs (Node *node, const NodeId *from, const Message *message);
 /* Finished parts, from a scan or from elsewhere. */
@@ -25,12 +25,12 @@ void yield_on_rows (Node *node, GPtrArray *rows);
 void yield_on_result (Node *node, const LoanEntry *entry, const Result *result);
 /* The engine has served this scan and all before it. */
 void yield_on_served (Node *node, guint64 scan);
-/* It has stopped, or ended before it stopped: what is below it is offered, if that is still wanted.
- */
+/* The job has stopped, or ended before it stopped: offers the jobs and rows below it, if they are
+ * still wanted. */
 void yield_ended (Node *node, const HeldJob *held);
-/* Adds what waits for jobs to stop: this node leaves, and they have halted instead. */
+/* Adds the rows that wait for jobs to stop: this node leaves, and the jobs have halted instead. */
 void yield_collect (Node *node, GPtrArray *rows);
-/* The result of this path is offered when a job has stopped. */
+/* TRUE: the result of this path is offered when a job has stopped. */
 gboolean yield_has (Node *node, const char *path);
-/* A slot of a job that yields is forgotten: its holder is to offer what it holds. */
+/* TRUE: the slot is of a job that yields and is forgotten: its holder is to offer its job. */
 gboolean yield_keeps (Node *node, const LoanEntry *entry);
