@@ -21,23 +21,24 @@ typedef enum
   SHAPE_ID,
   SHAPE_TERM,
   SHAPE_TEXT,     /* for people: the writer cuts it at MESSAGE_TEXT_MAX, NULL is empty */
-  SHAPE_NAME,     /* a text that means something else when it is cut */
+  SHAPE_NAME,     /* a text that must not be cut */
   SHAPE_PATH,     /* canonical */
   SHAPE_VALUE,    /* the next attachment; NULL is empty */
-  SHAPE_ATTACHED, /* the same in an item, which the frame keeps alive until it is copied */
+  SHAPE_ATTACHED, /* the same in an item; the frame keeps the bytes alive until they are copied */
   SHAPE_NUMBERS,  /* this and all below: lists, of MESSAGE_x_MAX items at most */
-  SHAPE_MEMBERS,  /* one at least, in the order of their ids */
+  SHAPE_MEMBERS,  /* at least one, in the order of their ids */
   SHAPE_JOINERS,  /* the same, perhaps none */
   SHAPE_IDS,      /* in their order */
   SHAPE_HOLDS,
   SHAPE_LOANS,
   SHAPE_ROWS,
   SHAPE_CONSTANTS, /* in the order of their names */
-  SHAPE_SPEAKS,    /* what the value or the rows before it speak of */
+  SHAPE_SPEAKS,    /* the shared bytes that the value or the rows before it refer to */
   SHAPES
 } MessageShape;
 
-/* One field of a kind, or of the items of a list. A table of them ends with one without meaning. */
+/* One field of a kind, or of the items of a list. A table of fields ends with one whose `meaning`
+ * is NULL. */
 typedef struct
 {
   const char *meaning;
@@ -50,7 +51,8 @@ typedef struct
   const MessageField *fields;
   gsize size; /* of an item */
   guint min, max;
-  /* Of an item that follows `before` (NULL: the first); NULL: whatever the fields allow. */
+  /* TRUE: the item may follow `before` (NULL: it is the first); no rule: any item that the fields
+   * allow. */
   gboolean (*rule) (const Message *m, const void *item, const void *before);
   gpointer (*keep) (const void *item);
   GDestroyNotify clear;
@@ -60,7 +62,7 @@ typedef struct
 const MessageField *message_fields (MessageKind kind);
 /* The type of its header. */
 const PackLayout *message_type (MessageKind kind);
-/* (nullable): of a shape that is no list. */
+/* (nullable): NULL for a shape that is no list. */
 const MessageList *message_list (MessageShape shape);
 /* (nullable): the first field that breaks the rule of its shape. */
 const MessageField *message_fault (const Message *m);
@@ -74,17 +76,17 @@ typedef struct
 typedef struct
 {
   GBytes *bytes;
-  const guint8 *lengths; /* of the attachments that are left … */
-  gsize n_left, next;    /* … and where the first of them begins */
-  GBytes *last;          /* (nullable) owned: the one that was taken last */
+  const guint8 *lengths; /* of the remaining attachments … */
+  gsize n_left, next;    /* … and the offset of the first of them */
+  GBytes *last;          /* (nullable) owned: the attachment that was taken last */
   Unpacker unpacker;
 } MessageReader;
 
-/* (transfer none): the next attachment, which lives until another one is asked for; none: there are
- * too few. */
+/* (transfer none): the next attachment, which lives until the next call; NULL: there are too
+ * few. */
 GBytes *message_take_attachment (MessageReader *from);
 
-/* `base`: where the struct begins that has the field. */
+/* `base`: the address of the struct that has the field. */
 void message_write_field (MessageWriter *to, const Message *m, const MessageField *field,
                           const void *base);
 void message_read_field (MessageReader *from, Message *m, const MessageField *field, void *base);

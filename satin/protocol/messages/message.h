@@ -22,7 +22,7 @@
 #define MESSAGE_MEMBERS_MAX 1024u
 #define MESSAGE_TEXT_MAX 4096u /* bytes of an address, host, site or name */
 
-/* The kinds, and what each says: messages.def. */
+/* The kinds; messages.def explains each. */
 typedef enum
 {
   MESSAGE_NO_KIND,
@@ -32,7 +32,7 @@ typedef enum
   MESSAGE_KINDS
 } MessageKind;
 
-/* What messages.def says of each kind besides its fields; it is explained there. */
+/* The properties of each kind in messages.def, which explains them. */
 typedef enum
 {
   MESSAGE_ORDERED,
@@ -82,7 +82,7 @@ typedef struct
   GBytes *value;
 } MessageConstant;
 
-/* Item number `item` of a message (of rows; 0: its value) speaks of these shared bytes. */
+/* Item number `item` of a message (of its rows; 0: its value) refers to these shared bytes. */
 typedef struct
 {
   guint32 item;
@@ -90,10 +90,10 @@ typedef struct
   guint64 length;
 } MessageSpeaks;
 
-/* One message: of the members those that its kind has in messages.def, under the meaning that they
- * have there. Made with designated initialisers it borrows everything; a decoded one owns its
- * arrays, its value and `frame`, into which its texts point, and is cleared with message_clear. It
- * begins at `start` there. */
+/* One message. It uses the members that messages.def lists for its kind, with the meaning given
+ * there. A message made with designated initialisers borrows everything. A decoded message owns its
+ * arrays, its value and `frame`, into which its texts point and in which it begins at `start`;
+ * message_clear clears it. */
 typedef struct
 {
   MessageKind kind;
@@ -105,8 +105,9 @@ typedef struct
   Digest digest;
   const char *text, *host, *site, *path;
   GBytes *value;
-  GPtrArray *shares; /* of SatinShared: what the value speaks of; rows have their own */
-  GArray *speaks;    /* of MessageSpeaks, in one that was decoded; see shares.h */
+  GPtrArray *shares; /* of SatinShared: the shared bytes that the value refers to; rows have their
+                        own */
+  GArray *speaks;    /* of MessageSpeaks, in a decoded message; see shares.h */
   GPtrArray *loans;  /* of Loan */
   GPtrArray *rows;   /* of Row */
   GArray *members;   /* of MessageMember */
@@ -126,29 +127,31 @@ typedef enum
 } MessageError;
 
 /* (transfer full): the parts (GBytes) that make the message together; attachments are not copied. A
- * field that the decoder would refuse ends the program, but a text that is too long is cut. */
+ * field that the decoder would refuse ends the program; a text that is too long is cut. */
 GPtrArray *message_encode (const Message *message);
-/* … with so many bytes, a multiple of 8, before it in the first part, for others to write. */
+/* The same with `room` bytes, a multiple of 8, before the message in the first part, for the
+ * caller. */
 GPtrArray *message_encode_behind (const Message *message, gsize room);
 /* Fills `message`. FALSE: malformed; `message` is all zero then. */
 gboolean message_decode (GBytes *bytes, Message *message, GError **error);
-/* … which begins there. */
+/* The same for a message that begins at `start`. */
 gboolean message_decode_at (GBytes *bytes, gsize start, Message *message, GError **error);
 void message_clear (Message *message);
-/* The kind that it would be decoded to; not checked. */
+/* The kind by the first bytes; not checked. */
 guint32 message_kind_of (GBytes *bytes);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Message, message_clear)
-/* Does it speak of shared bytes? */
+/* TRUE: the message refers to shared bytes. */
 gboolean message_speaks (const Message *message);
-/* Calls `each` for every path in it. */
+/* Calls `each` for every path in the message. */
 void message_each_path (const Message *message, void (*each) (const char *path, gpointer data),
                         gpointer data);
 const char *message_kind_name (MessageKind kind);
 MessageClass message_class (MessageKind kind);
-/* Of a kind that there is. */
+/* `kind` must be a valid kind. */
 MessageLayer message_layer (MessageKind kind);
 MessageFrom message_from (MessageKind kind);
 MessageTo message_to (MessageKind kind);
-/* Heartbeats and steals do not wait for large values that were sent before them. Their place among
- * the other kinds means nothing: those that settle who holds what stay in order. */
+/* TRUE for kinds such as heartbeats and steals, which do not wait for large values that were sent
+ * before them. Their order relative to other kinds does not matter; kinds that decide who holds a
+ * job stay in order. */
 gboolean message_is_urgent (MessageKind kind);
