@@ -25,7 +25,7 @@ typedef struct
   NodeId node;
   guint64 work_us;
   gint64 at;
-  gboolean told; /* perhaps not for the first time */
+  gboolean told; /* the table may have it already */
 } InboxEvent;
 
 typedef struct
@@ -35,15 +35,15 @@ typedef struct
   GHashTable *settings;  /* key -> value */
   GHashTable *constants; /* name -> InboxValue */
   GHashTable *bests;     /* name -> InboxValue */
-  GHashTable *shown;     /* name -> text: how the best value of that name looks to people */
+  GHashTable *shown;     /* name -> text: the best value of that name as people see it */
   GQueue members;        /* of InboxMember, oldest first */
   GQueue events;         /* of InboxEvent, oldest first */
-  GArray *present;       /* (nullable) of NodeId: a life of the run ends, with these */
+  GArray *present;       /* (nullable) of NodeId: a life of the run ends with these nodes */
   GBytes *answer;        /* the first one */
   int exit_code;
-  guint64 ticket; /* the last that was told, see scribe_ticket */
+  guint64 ticket; /* the last ticket, see scribe_ticket */
   gsize bytes;    /* of the values in rows and keeps */
-  guint prune_at; /* number of rows at which those below others are thrown out next */
+  guint prune_at; /* number of rows at which rows below others are next removed */
 } Inbox;
 
 Inbox *inbox_new (void);
@@ -60,7 +60,7 @@ void inbox_add_member (Inbox *inbox, const InboxMember *member);
 void inbox_add_event (Inbox *inbox, const InboxEvent *event);
 void inbox_answer (Inbox *inbox, GBytes *answer, int exit_code);
 
-/* (transfer full: older): puts what could not be written back under what came since. */
+/* (transfer full: older): merges an inbox that could not be written into this later one. */
 void inbox_put_back (Inbox *inbox, Inbox *older);
 /* (transfer container): the rows in the order of their paths. */
 GPtrArray *inbox_sorted_rows (const Inbox *inbox);

@@ -4,10 +4,10 @@
 
 #include "coordinator/left.h"
 
-/* At least so many looks count, even old ones. */
+/* At least this many looks count, even old ones. */
 #define LEFT_PAST_MIN 3
 
-/* What one look found. */
+/* The findings of one look. */
 typedef struct
 {
   double saved_s, share, left_s; /* left_s: by step 1 */

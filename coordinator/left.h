@@ -10,7 +10,7 @@
 
 typedef struct Left Left;
 
-/* Seconds: of work, or of time. Between low and high the truth lies as a rule. Ranges of work are
+/* Seconds, of work or of time. As a rule the truth lies between low and high. Ranges of work are
  * never wider than LEFT_WIDEST to each side of `best`. */
 typedef struct
 {
@@ -19,16 +19,16 @@ typedef struct
 
 #define LEFT_WIDEST 6.0
 
-/* (transfer full): nothing is known yet. */
+/* (transfer full): an estimate without data. */
 Left *left_new (void);
 void left_free (Left *left);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Left, left_free)
 
-/* One look at all saved rows: left_begin, left_row for each, in the order of their paths as text,
- * left_end. Roots that weigh nothing are finished ones, and not looked at. `path`: canonical
- * (value/path.h); rows deeper than PATH_STEM_LEVELS count as work, but
- * their place in the tree is not used. `work_s`: seconds of work that the row stands for. A look
- * in which no work was added changes nothing. */
+/* Reads all saved rows once: left_begin, left_row for each, in the order of their paths as text,
+ * left_end. Roots with weight 0 are finished, and ignored. `path`: canonical (value/path.h); rows
+ * deeper than PATH_STEM_LEVELS count as work, but their place in the tree is not used. `work_s`:
+ * seconds of work that the row stands for. If no work was added since the last look, nothing
+ * changes. */
 void left_begin (Left *left);
 void left_row (Left *left, const char *path, double weight, double work_s);
 void left_end (Left *left);
@@ -43,8 +43,9 @@ typedef struct
 {
   double busy, at_s, since_s;
 } LeftPace;
-/* `busy` workers are so at `now_s`, of any clock that only grows. The smoothed number. */
+/* Returns the smoothed number of busy workers. `busy`: the number at `now_s`, of any monotonic
+ * clock. */
 double left_pace (LeftPace *pace, double busy, double now_s);
-/* Seconds until the end, when `busy` workers do `work`, `age_s` seconds after the look that it is
- * from. FALSE: nobody works, or it should be over by now; `time` is as it was. */
+/* Seconds until the end, if `busy` workers do `work`, `age_s` seconds after the look that gave
+ * `work`. FALSE: no worker is busy, or the work should be over by now; `time` is as it was. */
 gboolean left_time (const LeftRange *work, double busy, double age_s, LeftRange *time);

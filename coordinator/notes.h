@@ -7,16 +7,16 @@
 
 #include "storage/tables.h"
 
-/* An id as it stands in the file; nobody is the empty text. */
+/* An id as it stands in the file; no node: the empty text. */
 const char *notes_node_text (const NodeId *id, char text[NODE_ID_TEXT_MAX]);
 /* A row of the ledger; `at` 0: now. */
 gboolean notes_event (Sql *sql, const TablesEvent *event, GError **error);
 /* The event that is the last one of a life of the run. */
 #define NOTES_ENDED "ended"
-/* All others than those `present` (of NodeId; NULL: nobody) have left, if the file does not say so:
- * rows of `node` and events. */
+/* All nodes but those `present` (of NodeId; NULL: none) have left: writes that into the rows of
+ * `node` and as events, where the file lacks it. */
 gboolean notes_only (Sql *sql, const GArray *present, const char *cause, GError **error);
-/* The file is taken over by a new life of the run: everybody in it has left. */
+/* A new life of the run takes the file over: all nodes in it have left. */
 gboolean notes_begin_life (Sql *sql, GError **error);
 /* The values, members and events of `inbox`. A new member is an event too. */
 gboolean notes_write (Sql *sql, const Inbox *inbox, GError **error);

@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
-/* `fd` keeps the file that the stamp is of from going wholly, so that no later one can get its
- * inode; -1: none. */
+/* While `fd` is open, the file of the stamp keeps its inode, so no later file can get it; -1:
+ * none. */
 typedef struct
 {
   int fd;
@@ -27,5 +27,5 @@ Stamp stamp_of (const char *path);
 void stamp_clear (Stamp *stamp);
 /* (transfer full: newer) */
 void stamp_replace (Stamp *stamp, Stamp newer);
-/* TRUE: what stands at `path` is what the stamp is of, or nothing does. */
+/* TRUE: the file at `path` is that of the stamp, or both times there is none. */
 gboolean stamp_is_current (const Stamp *stamp, const char *path);
