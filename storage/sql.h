@@ -66,9 +66,9 @@ Sql *sql_adopt (const char *path, const char *identity, GError **error);
 /* From now on a commit returns only after the disk has the transaction. Outside of a
  * transaction. */
 gboolean sql_settle (Sql *sql, GError **error);
-/* The same without a name or an identity, for this process only, and removed with it. `page_bytes`:
- * the page size of the file that sql_copy will copy here, since SQLite copies no other page size
- * into such a file; 0: any. */
+/* As sql_create, but without a name or an identity, for this process only, and removed with it.
+ * `page_bytes`: the page size of the file that sql_copy will copy here, since SQLite copies no
+ * other page size into such a file; 0: any. */
 Sql *sql_create_private (int page_bytes, GError **error);
 /* Opens an existing file read only, without a lock, a journal or any other trace on the disk. */
 Sql *sql_open_frozen (const char *path, GError **error);

@@ -48,9 +48,9 @@ struct Member
   gboolean leaving;       /* it leaves, and takes and gives no more work */
   gboolean heard;         /* it knows that this node leaves */
   gboolean drained;       /* it has sent all its rows (suspend) */
-  gboolean scanned;       /* has sent all it had (a round) */
+  gboolean scanned;       /* it has scanned and sent all its rows (round) */
   guint32 request;        /* the last round that it asked for */
-  guint32 told_events;    /* the coordinator of this number: it has told all its events … */
+  guint32 told_events;    /* number of the coordinator that it has told all its events … */
   guint64 told_question;  /* … when it was asked so */
   WorkTold told;          /* its last report of its work */
   WorkTold root;          /* … and of main's root, if it runs that … */
