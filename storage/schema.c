@@ -22,16 +22,18 @@ typedef enum
 } SchemaAge;
 
 static const SchemaObject schema_objects[] = {
-  { "run", "CREATE TABLE run (key TEXT PRIMARY KEY, value, sum)", NULL },
+  { "run", "CREATE TABLE run (key TEXT PRIMARY KEY, value, sum)", NULL, NULL },
   { "node",
     "CREATE TABLE node (n INTEGER PRIMARY KEY, id TEXT UNIQUE, host, site, address, joined, left, "
     "cause, sum)",
     "CREATE TABLE node (n INTEGER PRIMARY KEY, id TEXT UNIQUE, name, site, address, joined,"
-    " left, cause, sum)" },
-  { "job", "CREATE TABLE job (n INTEGER PRIMARY KEY, name, type, sum)", NULL },
-  { "constant", "CREATE TABLE constant (name TEXT PRIMARY KEY, type, digest, value, sum)", NULL },
+    " left, cause, sum)",
+    NULL },
+  { "job", "CREATE TABLE job (n INTEGER PRIMARY KEY, name, type, sum)", NULL, NULL },
+  { "constant", "CREATE TABLE constant (name TEXT PRIMARY KEY, type, digest, value, sum)", NULL,
+    NULL },
   { "best", "CREATE TABLE best (name TEXT PRIMARY KEY, type, value, json, sum)",
-    "CREATE TABLE best (name TEXT PRIMARY KEY, type, value, sum)" },
+    "CREATE TABLE best (name TEXT PRIMARY KEY, type, value, sum)", NULL },
   { "keep",
     "CREATE TABLE keep (path TEXT PRIMARY KEY, children, digest, type, value, json, args, sum)",
     "CREATE TABLE keep (path TEXT PRIMARY KEY, children, digest, type, value, sum)",
@@ -40,10 +42,11 @@ static const SchemaObject schema_objects[] = {
     "CREATE TABLE result (path TEXT PRIMARY KEY, node, job, digest, value, work_s, saved, weight "
     "REAL, json, args, began, took_ms, sum) WITHOUT ROWID",
     "CREATE TABLE result (path TEXT PRIMARY KEY, node, job, digest, value, work_s, saved,"
-    " weight REAL, sum) WITHOUT ROWID" },
-  { "stem", "CREATE TABLE stem (id TEXT PRIMARY KEY, path, sum)", NULL },
+    " weight REAL, sum) WITHOUT ROWID",
+    NULL },
+  { "stem", "CREATE TABLE stem (id TEXT PRIMARY KEY, path, sum)", NULL, NULL },
   { "event",
-    "CREATE TABLE event (id INTEGER PRIMARY KEY, at, kind, node, path, work_s, detail, sum)",
+    "CREATE TABLE event (id INTEGER PRIMARY KEY, at, kind, node, path, work_s, detail, sum)", NULL,
     NULL },
 
   /* The results as people read them: names in place of numbers, records as JSON. */
@@ -57,7 +60,8 @@ static const SchemaObject schema_objects[] = {
     "CREATE VIEW readable AS SELECT CASE path WHEN '' THEN '/' ELSE path END AS path,"
     " job.name AS job, job.type AS type, value, node.id AS node, work_s, weight,"
     " datetime(saved, 'unixepoch') AS saved_utc FROM result"
-    " LEFT JOIN job ON job.n = result.job LEFT JOIN node ON node.n = result.node" },
+    " LEFT JOIN job ON job.n = result.job LEFT JOIN node ON node.n = result.node",
+    NULL },
   /* Where a row lies: its root, its depth, and a text that sorts /2 before /10 and stems where they
    * belong: each number behind a letter for its length. */
   { "place",
@@ -70,7 +74,7 @@ static const SchemaObject schema_objects[] = {
     " stem.path || substr(whole, 18) FROM up JOIN stem ON stem.id = substr(whole, 2, 16)"
     " WHERE substr(whole, 1, 1) = '~') SELECT whole FROM up WHERE substr(whole, 1, 1) <>"
     " '~') END AS whole FROM (SELECT path FROM result UNION ALL SELECT path FROM keep)))",
-    "" },
+    "", NULL },
   /* How far is it? One row. */
   { "progress",
     "CREATE VIEW progress AS SELECT (SELECT value FROM run WHERE key = 'name') AS run,"
@@ -84,14 +88,15 @@ static const SchemaObject schema_objects[] = {
     " CASE WHEN EXISTS (SELECT 1 FROM run WHERE key = 'answer') THEN 'finished'"
     " ELSE 'not finished' END AS state,"
     " count(*) AS results, round(total(work_s), 3) AS work_s, count(DISTINCT node) AS nodes,"
-    " datetime(max(saved), 'unixepoch') AS last_saved_utc FROM result" },
+    " datetime(max(saved), 'unixepoch') AS last_saved_utc FROM result",
+    NULL },
   /* How far was it when? */
   { "history",
     "CREATE VIEW history AS SELECT at, datetime(at, 'unixepoch') AS utc,"
     " CAST(substr(detail, 12) AS INTEGER) AS generation, CAST(substr(detail,"
     " instr(detail, ', ') + 2) AS REAL) / 100 AS done FROM event WHERE kind = 'published'"
     " ORDER BY id",
-    "" },
+    "", NULL },
   /* Which best values were shown when, and the first number in what was shown. */
   { "best_history",
     "CREATE VIEW best_history AS SELECT at, datetime(at, 'unixepoch') AS utc, name,"
@@ -100,13 +105,13 @@ static const SchemaObject schema_objects[] = {
     " 'abcdefghijklmnopqrstuvwxyz :=') AS bare FROM (SELECT id, at, substr(detail, 1,"
     " instr(detail, ': ') - 1) AS name, substr(detail, instr(detail, ': ') + 2) AS shown"
     " FROM event WHERE kind = 'best')) ORDER BY id",
-    "" },
+    "", NULL },
   /* The events with names of nodes. */
   { "ledger",
     "CREATE VIEW ledger AS SELECT event.id AS id, at, datetime(at, 'unixepoch') AS utc,"
     " kind, node.id AS node, node.host AS host, path, work_s, detail FROM event LEFT JOIN"
     " node ON node.n = event.node ORDER BY event.id",
-    "" },
+    "", NULL },
   /* Which results carry most? Greatest share of the tree first. */
   { "largest",
     "CREATE VIEW largest AS SELECT CASE path WHEN '' THEN '/' ELSE path END AS path,"
@@ -116,7 +121,8 @@ static const SchemaObject schema_objects[] = {
     " work_s DESC, result.path",
     "CREATE VIEW largest AS SELECT path, job, node, printf('%.4f %%', 100 * weight) AS share,"
     " round(work_s, 3) AS work_s, length(value) AS size, saved_utc"
-    " FROM readable ORDER BY weight DESC, readable.work_s DESC, readable.path" },
+    " FROM readable ORDER BY weight DESC, readable.work_s DESC, readable.path",
+    NULL },
   /* Who computed what is here? */
   { "who",
     "CREATE VIEW who AS SELECT id AS node, host, site, ifnull(results, 0) AS results,"
@@ -132,7 +138,8 @@ static const SchemaObject schema_objects[] = {
     " FROM (SELECT n FROM node UNION SELECT node FROM result) AS everybody"
     " LEFT JOIN node ON node.n = everybody.n LEFT JOIN (SELECT node, count(*) AS results,"
     " total(work_s) AS work, total(weight) AS share FROM result GROUP BY node) AS part"
-    " ON part.node IS everybody.n ORDER BY ifnull(work, 0.0) DESC, everybody.n" },
+    " ON part.node IS everybody.n ORDER BY ifnull(work, 0.0) DESC, everybody.n",
+    NULL },
   /* What is surely still to be done? The gaps: children before the last known one of their parent
    * for which nothing is saved, neither they nor anything below them nor a kept state. `front` is
    * what a child's path has before its number. */
@@ -162,7 +169,7 @@ static const SchemaObject schema_objects[] = {
     " AND NOT EXISTS (SELECT 1 FROM result WHERE path = front || (number - 1))"
     " AND front || (number - 1) NOT IN (SELECT path FROM known))"
     " SELECT front || number AS path FROM gap",
-    NULL },
+    NULL, NULL },
 };
 
 gboolean
