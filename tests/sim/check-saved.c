@@ -314,7 +314,7 @@ check_redone (Sim *sim)
               sim->outcome->executed, sim->plan->tree->n);
 }
 
-/* Nothing that happens can take a row from an epoch. */
+/* Nothing that happens can take a row from an epoch, and none ended without a member's scan. */
 static gboolean
 epochs_are_whole (const Sim *sim)
 {
@@ -322,7 +322,7 @@ epochs_are_whole (const Sim *sim)
 
   return check_has_only (sim, 1u << FAULT_JOIN | 1u << FAULT_SAVE | 1u << FAULT_LEAVE)
          && plan->unable == 0 && plan->elsewhere == 0 && !plan->swings
-         && (plan->swaps || sim->outcome->races == 0);
+         && (plan->swaps || sim->outcome->races == 0) && !check_has_expired (sim);
 }
 
 void
