@@ -7,6 +7,8 @@
 #include "engine-jobs.h"
 #include "engine-rig.h"
 
+#include <sched.h>
+
 #define NUMBERS_MAX 100
 #define LOOK_US 1000 /* what is said of a replay is no event */
 
@@ -81,15 +83,21 @@ missed (void *data, guint32 number)
 }
 
 static Said *
-said_new (const guint32 *numbers, gsize n)
+said_new_for (const SatinJob *const *jobs, const guint32 *numbers, gsize n)
 {
   Said *said = g_new0 (Said, 1);
   EngineReplay calls
       = { .begins = begins, .waits = waits, .ended = ended, .missed = missed, .data = said };
-  said->rig = rig_new (1, 0, 1);
+  said->rig = rig_new_for (jobs, 1, 0, 1);
   g_autofree char *path = path_from_numbers (said->rig->stems, numbers, n);
   g_assert_true (engine_replay (said->rig->engine, path, &calls));
   return said;
+}
+
+static Said *
+said_new (const guint32 *numbers, gsize n)
+{
+  return said_new_for (engine_test_jobs, numbers, n);
 }
 
 /* Until the replay is over. Returns how many saved results the engine asked for. */
@@ -251,6 +259,56 @@ test_missed (void)
   g_assert_cmpuint (said->last, ==, 1);
 }
 
+static gint polls, may_end; /* atomic */
+
+SATIN_JOB (polling, int32_t, (int32_t, n))
+{
+  while (!g_atomic_int_get (&may_end))
+    {
+      satin_aborted ();
+      g_atomic_int_inc (&polls);
+    }
+  return n;
+}
+
+SATIN_JOB (parent, int32_t)
+{
+  int32_t x[3];
+
+  for (int32_t i = 0; i < 3; i++)
+    satin_spawn (polling, &x[i], i);
+  satin_sync ();
+  return x[0] + x[1] + x[2];
+}
+
+/* Its siblings are for no thief either, however often one asks. */
+static void
+test_nothing_to_steal (void)
+{
+  static const SatinJob *const jobs[] = { &parent_job, &polling_job, NULL };
+  static const guint32 numbers[] = { 0 };
+  satin_args_parent args = { 0 };
+  Said *said = said_new_for (jobs, numbers, G_N_ELEMENTS (numbers));
+
+  rig_start (said->rig, 0, &args);
+  while (g_atomic_int_get (&polls) == 0)
+    sched_yield ();
+  for (guint i = 0; i < 3; i++)
+    {
+      Loan loan = { 0 };
+      gint before;
+
+      g_assert_false (engine_lend (said->rig->engine, &loan)); /* the stack is asked to share */
+      before = g_atomic_int_get (&polls);
+      while (g_atomic_int_get (&polls) < before + 2)
+        sched_yield ();
+    }
+  g_atomic_int_set (&may_end, TRUE);
+  while (!is_over (said))
+    sched_yield ();
+  g_assert_nonnull (said->value);
+}
+
 static void
 test_no_path (void)
 {
@@ -271,6 +329,7 @@ main (int argc, char **argv)
   g_test_add_func ("/replay/its-siblings-do-not-end-a-search-first", test_first);
   g_test_add_func ("/replay/what-it-depends-on-is-taken-if-it-is-saved", test_saved);
   g_test_add_func ("/replay/a-job-that-is-never-spawned", test_missed);
+  g_test_add_func ("/replay/its-siblings-are-not-stolen", test_nothing_to_steal);
   g_test_add_func ("/replay/a-path-that-is-none", test_no_path);
   return g_test_run ();
 }

@@ -61,8 +61,7 @@ replay_run (Stack *stack, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *end, 
     return; /* another thread of this engine runs it */
   for (SatinSlot_ *later = slot + 1; later < end; later++)
     if (slot_state (later) == SLOT_READY)
-      slot_set_state (later,
-                      SLOT_DROPPED); /* a READY one above what runs would count as finished */
+      slot_set_state (later, SLOT_DROPPED); /* a READY one would count as finished, or be stolen */
   wait_run_child (stack, self, slot, top);
 }
 
