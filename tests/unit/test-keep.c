@@ -159,8 +159,10 @@ announce (Watcher *from, GHashTable *rows, Rig *rig, const NodeId *holder)
     }
 }
 
-/* Answers what a slot waits for, as a holder would. */
-static void
+#define GIFT_US 1000000 /* what each thing from elsewhere is said to have cost, at least */
+
+/* Answers what a slot waits for, as a holder would. Returns what that has cost. */
+static guint64
 answer (Watcher *from, Rig *rig, const EngineEvent *event, guint *n_recalled)
 {
   const Row *row = g_hash_table_lookup (from->results, event->path);
@@ -171,12 +173,13 @@ answer (Watcher *from, Rig *rig, const EngineEvent *event, guint *n_recalled)
     {
       packed = row_pack_kept (kept);
       *n_recalled += 1;
-      g_assert_true (engine_put (rig->engine, event->loan, packed, kept->work_us, 0));
+      g_assert_true (engine_put (rig->engine, event->loan, packed, GIFT_US + kept->work_us, 0));
       g_assert_false (engine_put (rig->engine, event->loan, packed, kept->work_us, 0));
-      return;
+      return GIFT_US + kept->work_us;
     }
   g_assert_true (row != NULL && digest_equal (&row->digest, &event->digest));
-  g_assert_true (engine_put (rig->engine, event->loan, row->value, row->work_us, 0));
+  g_assert_true (engine_put (rig->engine, event->loan, row->value, GIFT_US + row->work_us, 0));
+  return GIFT_US + row->work_us;
 }
 
 /* A second engine goes on from what the first reported. Returns how many jobs it executed. */
@@ -188,6 +191,7 @@ go_on (Watcher *from, const void *args, guint *n_recalled)
   g_autoptr (GBytes) result = NULL, serial = serial_encoded (from->root, from->root_args);
   EngineEvent event;
   EngineStats stats;
+  guint64 given_us = 0;
 
   announce (from, from->results, rig, &archive_id);
   announce (from, from->kept, rig, &archive_id);
@@ -198,10 +202,12 @@ go_on (Watcher *from, const void *args, guint *n_recalled)
       if (!rig_next (rig, &event, 1000000))
         continue;
       if (event.kind == ENGINE_ADOPT)
-        answer (from, rig, &event, n_recalled);
+        given_us += answer (from, rig, &event, n_recalled);
       if (event.kind == ENGINE_SCANNED)
         engine_scan (rig->engine, FALSE);
       result = take_event (watcher, &event);
+      if (result != NULL) /* all of it is part of what the whole cost */
+        g_assert_cmpuint (event.work_us, >=, given_us);
       engine_event_clear (&event);
     }
   g_assert_true (g_bytes_equal (result, serial));
