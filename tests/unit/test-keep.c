@@ -442,7 +442,8 @@ test_halted_while_recalling (void)
   rig_free (rig);
 }
 
-/* Orphan rule 4: a kept phase covers what is announced below it. */
+/* Orphan rule 4: a kept phase covers what is announced below it, and nothing else. A recalled
+ * state is not told again. */
 static void
 test_covers (void)
 {
@@ -451,9 +452,11 @@ test_covers (void)
   Digest digest = digest_of_kept (JOB_STEPS, &args, &kept), other = digest_of_string ("orphan");
   Rig *rig = rig_new (1, 0, 1);
   g_autoptr (GBytes) packed = row_pack_kept (kept);
+  g_autofree char *next = g_strdup_printf ("/%u/7", kept->children);
   EngineEvent event;
 
   engine_known (rig->engine, "", &digest, &archive_id, TRUE);
+  engine_known (rig->engine, next, &other, &other_id, FALSE);
   engine_known (rig->engine, "/0/3", &other, &other_id, FALSE);
   engine_known (rig->engine, "/199999", &other, &other_id, FALSE);
   rig_start (rig, JOB_STEPS, &args);
@@ -465,11 +468,24 @@ test_covers (void)
   g_assert_cmpstr (event.path, ==, "/0");
   engine_event_clear (&event);
   engine_forget (rig->engine, "/0/3", &other_id);
+  while (!engine_test_gate_reached ())
+    g_thread_yield ();
+  while (rig_next (rig, &event, 0))
+    {
+      g_assert_cmpint (event.kind, !=, ENGINE_COVERED);
+      engine_event_clear (&event);
+    }
+  engine_forget (rig->engine, next, &other_id);
 
   engine_known (rig->engine, "/1/7", &other, &other_id, FALSE); /* late news of a finished phase */
+  engine_scan (rig->engine, FALSE);
   engine_test_gate (-1);
   wait_for_kind (rig, ENGINE_COVERED, &event);
   g_assert_cmpstr (event.path, ==, "/1");
+  engine_event_clear (&event);
+  wait_for_kind (rig, ENGINE_ROWS, &event);
+  for (guint i = 0; i < event.rows->len; i++)
+    g_assert_cmpuint (((Row *)event.rows->pdata[i])->children, !=, kept->children);
   engine_event_clear (&event);
   wait_for_kind (rig, ENGINE_COVERED, &event);
   g_assert_cmpstr (event.path, ==, "/199999");
