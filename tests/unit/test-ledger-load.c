@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Rows come out of the ledger as they went in, those that were asked for, in batches of a size that
+ * nobody minds, and what is not of this program's jobs does not come. */
+#include "checkpoint.h"
+
+#include "coordinator/ledger.h"
+
+#define BATCH_ROWS 250
+#define BATCH_BYTES (8u << 20)
+
+typedef struct
+{
+  GPtrArray *rows; /* of Row */
+  guint n_batches, n_final, rows_max;
+  gsize bytes_max; /* of a batch, but for its last row */
+} Loaded;
+
+static void
+take_batch (GPtrArray *rows, gboolean final, gpointer data)
+{
+  Loaded *loaded = data;
+  gsize bytes = 0;
+
+  g_assert_cmpuint (loaded->n_final, ==, 0); /* nothing comes behind the last one */
+  for (guint i = 0; i < rows->len; i++)
+    {
+      const Row *row = rows->pdata[i];
+
+      loaded->bytes_max = MAX (loaded->bytes_max, bytes);
+      bytes += g_bytes_get_size (row->value);
+      g_ptr_array_add (loaded->rows, row_copy (row));
+    }
+  loaded->rows_max = MAX (loaded->rows_max, rows->len);
+  loaded->n_batches++;
+  loaded->n_final += final;
+}
+
+/* At or below `path`; NULL: all. */
+static void
+load (Ledger *ledger, const char *path, Loaded *loaded)
+{
+  GError *error = NULL;
+
+  g_clear_pointer (&loaded->rows, g_ptr_array_unref);
+  *loaded = (Loaded){ .rows = rows_new () };
+  g_assert_true (ledger_load (ledger, path, take_batch, loaded, &error));
+  g_assert_no_error (error);
+  g_assert_cmpuint (loaded->n_final, ==, 1);
+}
+
+static LedgerConfig
+config_of (Place *place)
+{
+  return (LedgerConfig){ .work_path = place->work,
+                         .target = place->target,
+                         .job_names = job_names,
+                         .job_types = job_types,
+                         .stems = place->stems };
+}
+
+static Ledger *
+begin (const LedgerConfig *config)
+{
+  GError *error = NULL;
+  Identity identity = identity_make ("run-1", "app", "1");
+  Ledger *ledger = ledger_new (config, &identity, &error);
+
+  g_assert_no_error (error);
+  identity_clear (&identity);
+  return ledger;
+}
+
+static void
+put (Ledger *ledger, GPtrArray *rows)
+{
+  g_autoptr (Inbox) inbox = inbox_new ();
+  GError *error = NULL;
+
+  for (guint i = 0; i < rows->len; i++)
+    inbox_add_row (inbox, row_copy (rows->pdata[i]));
+  g_assert_true (ledger_write (ledger, inbox, &error));
+  g_assert_no_error (error);
+}
+
+static const Row *
+find (const GPtrArray *rows, const char *path)
+{
+  for (guint i = 0; i < rows->len; i++)
+    if (strcmp (((const Row *)rows->pdata[i])->path, path) == 0)
+      return rows->pdata[i];
+  return NULL;
+}
+
+static void
+check_same (const Row *row, const Row *found)
+{
+  g_assert_nonnull (found);
+  g_assert_cmpuint (found->children, ==, row->children);
+  g_assert_true (digest_equal (&found->digest, &row->digest));
+  g_assert_true (g_bytes_equal (found->value, row->value));
+  if (row->children > 0)
+    {
+      g_assert_cmpstr (found->type, ==, row->type);
+      return;
+    }
+  g_assert_cmpuint (found->job, ==, row->job);
+  g_assert_cmpfloat (found->weight, ==, row->weight);
+  g_assert_cmpuint (found->work_us, ==, row->work_us);
+  g_assert_true (node_id_equal (&found->node, &row->node));
+}
+
+/* Two jobs, three nodes in turn and none, kept states, and all figures different. */
+static GPtrArray *
+some_rows (void)
+{
+  GPtrArray *rows = rows_new ();
+
+  for (guint i = 0; i < 40; i++)
+    {
+      g_autofree char *path = g_strdup_printf ("/%u/3", i);
+      Row *row = i % 9 == 8 ? row_make_kept (path, i + 1, i)
+                            : row_make (path, i, 1000003 * i + 1, 1.0 / (i + 2));
+
+      row->job = row->children == 0 && i % 2 == 1;
+      if (row->job == 1)
+        {
+          static const guint8 pair[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9 };
+
+          g_bytes_unref (row->value);
+          row->value = g_bytes_new_static (pair, sizeof pair);
+        }
+      row->node = i % 4 == 3 ? NODE_ID_NONE : (NodeId){ 1 + i % 3, 2, 3 };
+      g_ptr_array_add (rows, row);
+    }
+  return rows;
+}
+
+static void
+test_as_they_went_in (void)
+{
+  g_autoptr (Place) place = place_new ();
+  LedgerConfig config = config_of (place);
+  g_autoptr (Ledger) ledger = begin (&config);
+  g_autoptr (GPtrArray) rows = some_rows ();
+  Loaded loaded = { 0 };
+
+  put (ledger, rows);
+  load (ledger, NULL, &loaded);
+  g_assert_cmpuint (loaded.rows->len, ==, rows->len);
+  for (guint i = 0; i < rows->len; i++)
+    check_same (rows->pdata[i], find (loaded.rows, ((const Row *)rows->pdata[i])->path));
+  g_ptr_array_unref (loaded.rows);
+}
+
+/* (transfer full): the path with n levels of 1 below the start of a tree, and one more. */
+static char *
+deep_path (Stems *stems, guint n, guint32 last)
+{
+  g_autofree guint32 *numbers = g_new (guint32, n + 1);
+
+  for (guint i = 0; i < n; i++)
+    numbers[i] = 1;
+  numbers[n] = last;
+  return path_from_numbers (stems, numbers, n + 1);
+}
+
+/* Only what lies at or below a path, through stems too; all lie below the root. */
+static void
+test_below (void)
+{
+  g_autoptr (Place) place = place_new ();
+  LedgerConfig config = config_of (place);
+  g_autoptr (Ledger) ledger = begin (&config);
+  g_autoptr (GPtrArray) rows = rows_new ();
+  g_autofree char *deep = deep_path (place->stems, 70, 5),
+                  *deeper = deep_path (place->stems, 140, 6);
+  Loaded loaded = { 0 };
+  static const struct
+  {
+    const char *path;
+    guint n;
+  } cases[] = { { "", 8 },     { "/1", 5 }, { "/1/2", 1 }, { "/2", 1 },
+                { "/1/1", 2 }, { "/3", 0 }, { "/10", 1 } };
+
+  g_ptr_array_add (rows, row_make ("/1/2", 1, 5, 0.1));
+  g_ptr_array_add (rows, row_make (deep, 2, 5, 0.1));
+  g_ptr_array_add (rows, row_make (deeper, 3, 5, 0.1));
+  g_ptr_array_add (rows, row_make ("/10/0", 4, 5, 0.1));
+  g_ptr_array_add (rows, row_make_kept ("/1", 1, 7));
+  g_ptr_array_add (rows, row_make_kept ("/1/3", 2, 7));
+  g_ptr_array_add (rows, row_make_kept ("/2", 2, 7));
+  g_ptr_array_add (rows, row_make_kept ("", 1, 7));
+  put (ledger, rows);
+  load (ledger, NULL, &loaded);
+  g_assert_cmpuint (loaded.rows->len, ==, rows->len);
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      load (ledger, cases[i].path, &loaded);
+      g_assert_cmpuint (loaded.rows->len, ==, cases[i].n);
+      for (guint k = 0; k < loaded.rows->len; k++)
+        {
+          const char *path = ((const Row *)loaded.rows->pdata[k])->path;
+
+          g_assert_true (strcmp (path, cases[i].path) == 0
+                         || path_is_below (place->stems, path, cases[i].path));
+        }
+    }
+  g_ptr_array_unref (loaded.rows);
+}
+
+static void
+test_batches (void)
+{
+  g_autoptr (Place) place = place_new ();
+  LedgerConfig config = config_of (place);
+  g_autoptr (Ledger) ledger = begin (&config);
+  g_autoptr (GPtrArray) rows = rows_new ();
+  g_autoptr (GBytes) large = g_bytes_new_take (g_malloc0 (BATCH_BYTES / 4), BATCH_BYTES / 4);
+  Loaded loaded = { 0 };
+
+  for (guint i = 0; i < 3 * BATCH_ROWS + 1; i++)
+    {
+      g_autofree char *path = g_strdup_printf ("/%u", i);
+      g_ptr_array_add (rows, row_make (path, i, 5, 0.0001));
+    }
+  put (ledger, rows);
+  load (ledger, NULL, &loaded);
+  g_assert_cmpuint (loaded.rows->len, ==, rows->len);
+  g_assert_cmpuint (loaded.rows_max, ==, BATCH_ROWS);
+  g_assert_cmpuint (loaded.n_batches, ==, 4);
+
+  g_ptr_array_set_size (rows, 0);
+  for (guint i = 0; i < 10; i++)
+    {
+      g_autofree char *path = g_strdup_printf ("1:/%u", i);
+      Row *row = row_make (path, i, 5, 0.0001);
+
+      g_bytes_unref (row->value);
+      row->value = g_bytes_ref (large);
+      g_ptr_array_add (rows, row);
+    }
+  put (ledger, rows);
+  load (ledger, "1:", &loaded);
+  g_assert_cmpuint (loaded.rows->len, ==, rows->len);
+  g_assert_cmpuint (loaded.bytes_max, <, BATCH_BYTES);
+  g_assert_cmpuint (loaded.n_batches, ==, 3); /* four, four and two */
+  g_ptr_array_unref (loaded.rows);
+}
+
+/* What other jobs of these names would have returned is of no use here. */
+static void
+test_of_other_jobs (void)
+{
+  static const char *const fewer[] = { "queens", NULL }, *const of_fewer[] = { "x", NULL };
+  static const char *const other_types[] = { "d", "(xay)", NULL };
+  g_autoptr (Place) place = place_new ();
+  LedgerConfig config = config_of (place);
+  Ledger *ledger = begin (&config);
+  g_autoptr (GPtrArray) rows = some_rows ();
+  Publication made;
+  Loaded loaded = { 0 };
+  guint n_keeps = 0, n_tours = 0;
+
+  for (guint i = 0; i < rows->len; i++)
+    {
+      n_keeps += ((const Row *)rows->pdata[i])->children > 0;
+      n_tours += ((const Row *)rows->pdata[i])->job == 1;
+    }
+  put (ledger, rows);
+  g_assert_true (ledger_publish (ledger, TRUE, &made, NULL));
+  ledger_free (ledger);
+
+  config.job_names = fewer;
+  config.job_types = of_fewer;
+  ledger = begin (&config);
+  load (ledger, NULL, &loaded);
+  g_assert_cmpuint (loaded.rows->len, ==, rows->len - n_tours);
+  ledger_free (ledger);
+
+  config.job_names = job_names;
+  config.job_types = other_types;
+  ledger = begin (&config);
+  load (ledger, NULL, &loaded);
+  g_assert_cmpuint (loaded.rows->len, ==, n_tours + n_keeps);
+  ledger_free (ledger);
+  g_ptr_array_unref (loaded.rows);
+}
+
+/* Rows that were told while the file was taken over are not told again when all are asked for,
+ * once; a part that is asked for comes. */
+static void
+test_told_before (void)
+{
+  g_autoptr (Place) place = place_new ();
+  LedgerConfig config = config_of (place);
+  Ledger *ledger = begin (&config);
+  g_autoptr (GPtrArray) rows = some_rows ();
+  Loaded before = { .rows = rows_new () }, loaded = { 0 };
+  Publication made;
+
+  put (ledger, rows);
+  g_assert_true (ledger_publish (ledger, TRUE, &made, NULL));
+  ledger_free (ledger);
+  config.batch = take_batch;
+  config.batch_data = &before;
+  ledger = begin (&config);
+  g_assert_cmpuint (before.rows->len, ==, rows->len);
+  g_assert_cmpuint (before.n_final, ==, 0);
+  g_assert_true (ledger_has_told_all (ledger));
+  load (ledger, "/3", &loaded);
+  g_assert_cmpuint (loaded.rows->len, ==, 1);
+  load (ledger, NULL, &loaded);
+  g_assert_cmpuint (loaded.rows->len, ==, 0);
+  g_assert_false (ledger_has_told_all (ledger));
+  load (ledger, NULL, &loaded);
+  g_assert_cmpuint (loaded.rows->len, ==, rows->len);
+  ledger_free (ledger);
+  g_ptr_array_unref (before.rows);
+  g_ptr_array_unref (loaded.rows);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/ledger-load/as-they-went-in", test_as_they_went_in);
+  g_test_add_func ("/ledger-load/at-or-below-a-path", test_below);
+  g_test_add_func ("/ledger-load/batches", test_batches);
+  g_test_add_func ("/ledger-load/of-other-jobs", test_of_other_jobs);
+  g_test_add_func ("/ledger-load/told-before", test_told_before);
+  return g_test_run ();
+}
