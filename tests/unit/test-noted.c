@@ -405,6 +405,22 @@ test_the_end_does_not_wait_for_long (void)
   g_assert_cmpuint (stats_of (world, 0).expired, ==, 1);
 }
 
+/* … nor at all for one that goes meanwhile: the change of the roster is enough. */
+static void
+test_the_end_does_not_wait_for_the_dead (void)
+{
+  g_autoptr (World) world = world_at_rest (3);
+
+  die (world, 1);
+  pass (world, G_USEC_PER_SEC);
+  world->peer[2].deaf = TRUE;
+  main_returns (world);
+  g_assert_false (said (world, 0, "FINAL"));
+  die (world, 2);
+  pass (world, 1000); /* no tick */
+  g_assert_true (said (world, 0, "FINAL"));
+}
+
 /* When a job began, how long it took and of which arguments it is goes with its row, whether a
  * stack gives it or the node that ran the job for another. */
 static void
@@ -486,6 +502,25 @@ test_who_left_between_two_terms_is_told (void)
     }
 }
 
+/* A node that runs a job again need not wait for the disk to go on from what it kept. Results are
+ * offered by those who have them; millions of them would be too much for one node. */
+static void
+test_kept_states_are_offered_at_once (void)
+{
+  g_autoptr (World) world = world_at_rest (3);
+  Digest digest = digest_of_string ("kept");
+  g_autoptr (GBytes) value = g_bytes_new ("7", 1);
+  g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
+  const Archive *archive = &world->peer[0].node->archive;
+
+  send_row (world, 1, "/1/2");
+  send_row (world, 0, "/3");
+  g_assert_cmpuint (archive->count, ==, 0);
+  g_ptr_array_add (rows, row_new_kept ("/1", 2, 1, &digest, 0.1, "x", value));
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_ROWS, .rows = rows, .risk_us = 50 });
+  g_assert_cmpuint (archive->count, ==, 1);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -508,6 +543,8 @@ main (int argc, char **argv)
         test_the_end_asks_again_when_another_one_leaves);
   TEST ("the-end-does-not-wait-for-long", test_the_end_does_not_wait_for_long);
   TEST ("between-two-terms", test_who_left_between_two_terms_is_told);
+  TEST ("kept-states-are-offered-at-once", test_kept_states_are_offered_at_once);
+  TEST ("the-end-does-not-wait-for-the-dead", test_the_end_does_not_wait_for_the_dead);
   TEST ("rows-tell-of-their-jobs", test_rows_tell_of_their_jobs);
   TEST ("a-held-job-keeps-its-times", test_a_held_job_keeps_its_times);
   return g_test_run ();
