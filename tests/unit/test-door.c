@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What comes through the engine's door from elsewhere: digests tell all jobs apart, and a root
- * begins first. */
+/* What goes and comes through the engine's door: digests tell all jobs apart, a root begins first,
+ * bad bytes change nothing, and what is told to be covered is. */
 #include "config.h"
 
 #include "engine-jobs.h"
@@ -100,6 +100,207 @@ test_a_root_does_not_go_back (void)
   rig_free (rig);
 }
 
+/* ---- jobs that hold still ---- */
+
+static gint runs, may_end; /* atomic */
+
+SATIN_JOB (still, int32_t, (int32_t, n))
+{
+  g_atomic_int_inc (&runs);
+  while (!g_atomic_int_get (&may_end))
+    {
+      (void)satin_aborted ();
+      g_atomic_int_inc (&runs);
+      g_thread_yield ();
+    }
+  return n;
+}
+
+SATIN_JOB (leaf, int32_t, (int32_t, n))
+{
+  return n;
+}
+
+/* /2 runs first, and stands still until the others are lent. */
+SATIN_JOB (three, int32_t)
+{
+  int32_t a, b, c;
+
+  satin_spawn (leaf, &a, 1);
+  satin_spawn (leaf, &b, 10);
+  satin_spawn (still, &c, 100);
+  satin_sync ();
+  return a + b + c;
+}
+
+/* Numbers of finished children, as they were handed out: 2, 1, 0 is 210. */
+SATIN_JOB (in_turn, int32_t)
+{
+  int32_t a, b, c, order = 0;
+
+  satin_spawn (leaf, &a, 1);
+  satin_spawn (leaf, &b, 10);
+  satin_spawn (still, &c, 100);
+  for (int number = satin_sync_next (); number >= 0; number = satin_sync_next ())
+    order = order * 10 + number;
+  return order;
+}
+
+static const SatinJob *const still_jobs[]
+    = { &three_job, &in_turn_job, &leaf_job, &still_job, NULL };
+static const NodeId other_id = { 1, 3, 7 };
+
+/* The root holds still in /2; *loans: /0 and /1. */
+static Rig *
+lend_two (guint32 job, Loan *loans)
+{
+  static const satin_args_three none = { 0 };
+  Rig *rig = rig_new_for (still_jobs, 1, 0, 1);
+
+  g_atomic_int_set (&runs, 0);
+  g_atomic_int_set (&may_end, FALSE);
+  rig_start (rig, job, &none);
+  while (g_atomic_int_get (&runs) == 0)
+    g_thread_yield ();
+  for (guint i = 0; i < 2; i++)
+    while (!engine_lend (rig->engine, &loans[i]))
+      g_thread_yield ();
+  g_assert_cmpstr (loans[0].path, ==, "/0");
+  g_assert_cmpstr (loans[1].path, ==, "/1");
+  return rig;
+}
+
+static void
+put_number (Rig *rig, Loan *loan, int32_t number)
+{
+  g_autoptr (GBytes) value = record_encode (leaf_job.result, &number);
+
+  g_assert_true (engine_put (rig->engine, loan->loan, value, 0, 0));
+  g_free (loan->path);
+  g_bytes_unref (loan->args);
+}
+
+static int32_t
+end_number (Rig *rig)
+{
+  EngineEvent event;
+  int32_t number;
+
+  g_atomic_int_set (&may_end, TRUE);
+  rig_await (rig, ENGINE_DONE, &event);
+  g_assert_true (record_decode (leaf_job.result, event.value, &number, NULL));
+  engine_event_clear (&event);
+  rig_free (rig);
+  return number;
+}
+
+/* They are refused; the loan is awaited still, and ends by what is sent then. */
+static void
+test_malformed_results_change_nothing (void)
+{
+  Loan loans[2] = { { 0 } };
+  Rig *rig = lend_two (0, loans);
+  g_autoptr (GBytes) malformed = g_bytes_new_static ("12345", 5);
+  EngineStats stats;
+
+  g_assert_false (engine_put (rig->engine, loans[0].loan, malformed, 7, 7));
+  g_assert_true (engine_awaits (rig->engine, loans[0].loan));
+  put_number (rig, &loans[0], 3);
+  g_assert_false (engine_awaits (rig->engine, loans[0].loan));
+  put_number (rig, &loans[1], 20);
+  engine_stats (rig->engine, &stats);
+  g_assert_cmpuint (stats.jobs_reused, ==, 0); /* they were lent, and computed for us */
+  g_assert_cmpint (end_number (rig), ==, 123);
+}
+
+/* A result is handed out wherever it lies: also before the one that was handed out last. */
+static void
+test_any_result_is_handed_out (void)
+{
+  Loan loans[2] = { { 0 } };
+  Rig *rig = lend_two (1, loans);
+
+  put_number (rig, &loans[1], 20);
+  g_atomic_int_set (&may_end, TRUE);
+  while (!engine_is_hungry (rig->engine)) /* it waits for the last one */
+    g_thread_yield ();
+  put_number (rig, &loans[0], 3);
+  g_assert_cmpint (end_number (rig), ==, 210);
+}
+
+/* How often this path was told to be covered in what was said so far. */
+static guint
+count_covered (Rig *rig, const char *path)
+{
+  EngineEvent event;
+  guint n = 0;
+
+  while (rig_next (rig, &event, 0))
+    {
+      n += event.kind == ENGINE_COVERED && g_str_equal (event.path, path);
+      engine_event_clear (&event);
+    }
+  return n;
+}
+
+static void
+poll_twice (void)
+{
+  gint before = g_atomic_int_get (&runs);
+
+  while (g_atomic_int_get (&runs) < before + 3)
+    g_thread_yield ();
+}
+
+/* What others hold below a job is of use until that job has its result, and no longer. */
+static void
+test_covered_when_it_has_its_result (void)
+{
+  Loan loans[2] = { { 0 } };
+  Rig *rig = lend_two (0, loans);
+  const Digest digest = { { 1 } };
+
+  engine_known (rig->engine, "/0/5", &digest, &other_id, 1);
+  engine_known (rig->engine, "/2/5", &digest, &other_id, 1); /* of what runs */
+  poll_twice ();
+  g_assert_cmpuint (count_covered (rig, "/0") + count_covered (rig, "/2"), ==, 0);
+  put_number (rig, &loans[0], 3);
+  g_assert_cmpuint (count_covered (rig, "/0"), ==, 1);
+  engine_known (rig->engine, "/2/6", &digest, &other_id, 1);
+  poll_twice ();
+  g_assert_cmpuint (count_covered (rig, "/2"), ==, 0);
+  put_number (rig, &loans[1], 20);
+  g_assert_cmpint (end_number (rig), ==, 123);
+}
+
+/* A job that is held for another node is not over when it ends here: its lender may be lost. */
+static void
+test_its_end_covers_only_what_is_below (void)
+{
+  Rig *rig = rig_new (1, 0, 1);
+  const Digest digest = { { 1 } };
+  EngineEvent event = { .kind = ENGINE_HUNGRY };
+  guint n_below = 0;
+
+  engine_known (rig->engine, "/7/0", &digest, &other_id, 1);
+  engine_known (rig->engine, "/7/0/1/9", &digest, &other_id, 1);
+  run_fib (rig, 8, "/7/0");
+  while (event.kind != ENGINE_DONE)
+    {
+      if (!rig_next (rig, &event, G_USEC_PER_SEC))
+        continue;
+      if (event.kind == ENGINE_COVERED)
+        {
+          g_assert_cmpstr (event.path, !=, "/7/0");
+          n_below += g_str_has_prefix (event.path, "/7/0/1");
+        }
+      engine_event_clear (&event);
+    }
+  g_assert_cmpuint (n_below, ==, 1);
+  g_assert_cmpuint (count_covered (rig, "/7/0"), ==, 0);
+  rig_free (rig);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -107,5 +308,10 @@ main (int argc, char **argv)
   g_test_add_func ("/door/a-root-comes-first", test_a_root_comes_first);
   g_test_add_func ("/door/a-root-does-not-go-back", test_a_root_does_not_go_back);
   g_test_add_func ("/door/digests-tell-all-apart", test_digests_tell_all_apart);
+  g_test_add_func ("/door/malformed-results-change-nothing", test_malformed_results_change_nothing);
+  g_test_add_func ("/door/any-result-is-handed-out", test_any_result_is_handed_out);
+  g_test_add_func ("/door/covered-when-it-has-its-result", test_covered_when_it_has_its_result);
+  g_test_add_func ("/door/its-end-covers-only-what-is-below",
+                   test_its_end_covers_only_what_is_below);
   return g_test_run ();
 }

@@ -393,6 +393,8 @@ test_scans_end_though_others_are_asked_for (void)
   static const SatinJob *const jobs[] = { &two_paced_job, &paced_job, &leaf_job, NULL };
   satin_args_two_paced args = { 0 };
   EngineEvent event = { .kind = ENGINE_ROWS };
+  EngineStats stats;
+  guint64 work_us = 0;
 
   for (gint i = 0; i < 2; i++)
     {
@@ -411,9 +413,12 @@ test_scans_end_though_others_are_asked_for (void)
         if (rig_next (rig, &event, 100000))
           {
             check_weights (&event);
+            work_us += event.kind == ENGINE_SCANNED ? event.work_us : 0;
             engine_event_clear (&event);
           }
     }
+  engine_stats (rig->engine, &stats);
+  g_assert_cmpuint (2 * work_us, <=, stats.scan_us); /* of two seats: each scan tells its own */
   g_atomic_int_set (&allowed[0], -1);
   g_atomic_int_set (&allowed[1], -1);
   rig_free (rig);
