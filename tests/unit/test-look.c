@@ -177,6 +177,36 @@ the_deepest_job_is_told (void)
   finish (rig);
 }
 
+/* What it said is told on, and that it has not come to a sync since it was asked again. */
+static void
+a_silent_job_is_told_as_asked (void)
+{
+  Rig *rig = rig_new_for (jobs, 1, 0, 1);
+  GPtrArray *all;
+  const EngineNow *now;
+  gboolean asked = FALSE;
+  guint more;
+
+  close_gates ();
+  rig_start (rig, JOB_DEEP, &(satin_args_deep){ 0 });
+  await_held (0);
+  all = look_for (rig, "/0", ENGINE_NOW_RUNS);
+  now = all->pdata[0];
+  g_assert_false (now->asked);
+  g_ptr_array_unref (all);
+  g_atomic_int_set (&silent, TRUE);
+  for (guint i = 0; i < 1000 && !asked; i++)
+    {
+      engine_look_ask (rig->engine);
+      all = engine_look (rig->engine, 100, &more);
+      now = all->pdata[0];
+      asked = now->deepest && now->asked && now->said_us > 0;
+      g_ptr_array_unref (all);
+    }
+  g_assert_true (asked);
+  finish (rig);
+}
+
 /* A job that never syncs cannot be asked: what the stack took is told, and that it is silent. */
 static void
 a_job_without_a_sync_is_told_as_what_was_taken (void)
@@ -329,6 +359,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/look/idle", an_idle_engine_has_no_rows);
   g_test_add_func ("/look/deepest", the_deepest_job_is_told);
+  g_test_add_func ("/look/silent", a_silent_job_is_told_as_asked);
   g_test_add_func ("/look/without-a-sync", a_job_without_a_sync_is_told_as_what_was_taken);
   g_test_add_func ("/look/old-note", an_old_note_is_not_used);
   g_test_add_func ("/look/sync-waits", a_sync_waits_for_a_child);
