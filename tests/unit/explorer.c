@@ -15,7 +15,8 @@
 #include <ucontext.h>
 
 #define STACK_BYTES (256 * 1024)
-#define STATES_BITS 23 /* places in the set of states */
+#define STATES_BITS \
+  16 /* places in the set of states at first; it grows when half of them are taken */
 #define LOCKS_MAX 12
 #define QUARANTINE_MAX 300 /* steps of one in a row while the other could go on, too */
 #define STEPS_MAX 20000    /* of one thread in one run: more is without end */
@@ -54,7 +55,8 @@ static Thread threads[2];
 static int running = -1; /* the thread that runs, -1: none */
 static GArray *choices;
 static guint depth;     /* of the choices taken in this run */
-static guint64 *states; /* a set of keys with 1 << STATES_BITS places; 0: free */
+static guint64 *states; /* a set of keys with 1 << states_bits places; 0: free */
+static guint states_bits;
 static guint n_states;
 static gboolean pruned;
 static const char *violation;
@@ -123,18 +125,47 @@ switch_to (int thread)
   _longjmp (thread < 0 ? explorer : threads[thread].at, 1);
 }
 
+static guint64
+count_places (void)
+{
+  return G_GUINT64_CONSTANT (1) << states_bits;
+}
+
+/* Where the key stands, or would. */
+static guint64
+find_place (guint64 key)
+{
+  guint64 at = key >> (64 - states_bits);
+
+  while (states[at] != 0 && states[at] != key)
+    at = (at + 1) & (count_places () - 1);
+  return at;
+}
+
+static void
+grow_states (void)
+{
+  guint64 *before = states, n = count_places ();
+
+  states_bits++;
+  states = g_new0 (guint64, 2 * n);
+  for (guint64 i = 0; i < n; i++)
+    if (before[i] != 0)
+      states[find_place (before[i])] = before[i];
+  g_free (before);
+}
+
 static gboolean
 is_new_state (void)
 {
-  guint64 key = state_key (), mask = (G_GUINT64_CONSTANT (1) << STATES_BITS) - 1;
-  guint64 at = key >> (64 - STATES_BITS);
+  guint64 key = state_key (), at = find_place (key);
 
-  for (; states[at] != 0; at = (at + 1) & mask)
-    if (states[at] == key)
-      return FALSE;
-  g_assert (n_states < mask / 2);
+  if (states[at] == key)
+    return FALSE;
   states[at] = key;
   n_states++;
+  if (n_states >= count_places () / 2)
+    grow_states ();
   return TRUE;
 }
 
@@ -379,7 +410,6 @@ static void
 set_up (void)
 {
   choices = g_array_new (FALSE, FALSE, sizeof (Choice));
-  states = g_new (guint64, G_GUINT64_CONSTANT (1) << STATES_BITS);
   for (int i = 0; i < 2; i++)
     make_start (i);
 }
@@ -387,12 +417,14 @@ set_up (void)
 const char *
 explorer_explore (const ExplorerWorld *what, guint64 *n_runs, guint *n_states_met)
 {
-  if (states == NULL)
+  if (choices == NULL)
     set_up ();
   world = what;
   violation = NULL;
   *n_runs = 0;
-  memset (states, 0, sizeof *states << STATES_BITS);
+  g_free (states);
+  states_bits = STATES_BITS;
+  states = g_new0 (guint64, count_places ());
   n_states = 0;
   g_array_set_size (choices, 0);
   do
