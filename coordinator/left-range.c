@@ -233,7 +233,7 @@ left_range (const LeftPast *past, guint n_open, LeftRange *work)
 double
 left_pace (LeftPace *pace, double busy, double now_s)
 {
-  double passed_s = MAX (now_s - pace->at_s, 0);
+  double passed_s = now_s - pace->at_s;
 
   if (pace->at_s == 0 || pace->busy <= 0)
     {

@@ -222,6 +222,73 @@ test_odd_rows (void)
     }
 }
 
+/* Ten equal children of the root, one more at each look; behind each look come rows that are none.
+ * FALSE: nothing is said. */
+static gboolean
+count_ten (Left *left, const char *root, guint looks, double weight, double bad_s, LeftRange *work)
+{
+  for (guint i = 1; i <= looks; i++)
+    {
+      left_begin (left);
+      for (guint k = 0; k < i; k++)
+        {
+          g_autofree char *path = g_strdup_printf ("%s/%u", root, k);
+          left_row (left, path, weight, 10);
+        }
+      left_row (left, "/0/9", 0.01, bad_s);
+      left_end (left);
+    }
+  return left_work (left, work);
+}
+
+/* … nor do they change what is said. Work that is no number is none; an earlier root is no part of
+ * the tree; more than the whole cannot be done. */
+static void
+test_odd_rows_change_nothing (void)
+{
+  static const double bad[] = { NAN, INFINITY, -INFINITY, -1 };
+  LeftRange right, work;
+
+  for (guint i = 0; i < G_N_ELEMENTS (bad); i++)
+    {
+      g_autoptr (Left) left = left_new (), odd = left_new ();
+      g_assert_true (count_ten (left, "", 5, 0.1, -1, &right));
+      g_assert_true (count_ten (odd, "", 5, 0.1, bad[i], &work));
+      g_assert_cmpfloat (work.best_s, ==, right.best_s);
+      g_assert_cmpfloat (work.high_s, ==, right.high_s);
+    }
+
+  g_autoptr (Left) left = left_new ();
+  for (guint i = 1; i <= 5; i++)
+    {
+      left_begin (left);
+      left_row (left, "", 0, 1e6);
+      for (guint k = 0; k < i; k++)
+        {
+          g_autofree char *path = g_strdup_printf ("1:/%u", k);
+          left_row (left, path, 0.1, 10);
+        }
+      left_end (left);
+    }
+  g_assert_true (left_work (left, &work));
+  g_assert_cmpfloat (work.best_s, <, 1000);
+  g_autoptr (Left) much = left_new ();
+  if (count_ten (much, "", 5, 0.3, -1, &work))
+    g_assert_true (work.best_s > 0 && work.low_s <= work.best_s && work.best_s <= work.high_s);
+}
+
+/* What was found of a root says nothing of the next one. */
+static void
+test_another_root (void)
+{
+  g_autoptr (Left) left = left_new ();
+  LeftRange work;
+
+  g_assert_true (count_ten (left, "", 5, 0.1, -1, &work));
+  g_assert_false (count_ten (left, "1:", 1, 0.1, -1, &work));
+  g_assert_true (count_ten (left, "1:", 3, 0.1, -1, &work));
+}
+
 static void
 test_pace (void)
 {
@@ -230,6 +297,7 @@ test_pace (void)
   g_assert_cmpfloat (left_pace (&pace, 8, 100), ==, 8);
   g_assert_cmpfloat (left_pace (&pace, 4, 100), ==, 8);
   g_assert_cmpfloat (left_pace (&pace, 4, 110), ==, 6);
+  g_assert_cmpfloat (left_pace (&pace, 4, 105), ==, 6); /* a clock may go back */
   g_assert_cmpfloat (left_pace (&pace, 4, 1e6), <, 4.01);
 }
 
@@ -521,6 +589,8 @@ main (int argc, char **argv)
   g_test_add_func ("/left/overtaken", test_overtaken);
   g_test_add_func ("/left/not-believed", test_not_believed);
   g_test_add_func ("/left/odd-rows", test_odd_rows);
+  g_test_add_func ("/left/odd-rows-change-nothing", test_odd_rows_change_nothing);
+  g_test_add_func ("/left/another-root", test_another_root);
   g_test_add_func ("/left/pace", test_pace);
   g_test_add_func ("/left/pace-begins-with-work", test_pace_begins_with_work);
   g_test_add_func ("/left/time", test_time);
