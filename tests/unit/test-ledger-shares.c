@@ -4,7 +4,10 @@
 #include "checkpoint.h"
 
 #include "record.h"
+#include "satin.h"
 #include "shared.h"
+
+SATIN_RECORD (Names, (SatinShared, one), (SatinShared, other))
 
 #define COUNT "SELECT count(*) FROM constant WHERE name LIKE 'share/%'"
 
@@ -32,6 +35,22 @@ kept_row (const char *path, guint32 children, SatinShared shared)
   Row *row = row_new_kept (path, children, 0, &digest, 0, SATIN_SHARED_SIGNATURE, value);
   row->shares = shared_list_new ();
   g_ptr_array_add (row->shares, shared);
+  return row;
+}
+
+/* The same of two, which it takes. */
+static Row *
+kept_pair (const char *path, SatinShared one, SatinShared other)
+{
+  const Names names = { one, other };
+  g_autofree char *what = g_strconcat ("kept at ", path, NULL);
+  g_autofree char *type = record_signature (&satin_type_Names);
+  Digest digest = digest_of_string (what);
+  g_autoptr (GBytes) value = record_encode (&satin_type_Names, &names);
+  Row *row = row_new_kept (path, 2, 0, &digest, 0, type, value);
+  row->shares = shared_list_new ();
+  g_ptr_array_add (row->shares, one);
+  g_ptr_array_add (row->shares, other);
   return row;
 }
 
@@ -76,6 +95,35 @@ test_comes_back (void)
       g_autoptr (GBytes) bytes = shared_bytes (row->shares->pdata[0]);
       g_assert_nonnull (bytes);
       g_assert_cmpuint (g_bytes_get_size (bytes), ==, strcmp (row->path, "/2") == 0 ? 10 : 100000);
+    }
+  forget_all (place);
+}
+
+/* All that a row speaks of comes with it; a row of which something is not here is not written. */
+static void
+test_all_or_none (void)
+{
+  static const Digest unknown = { { 7 } };
+  g_autoptr (Place) place = place_new ();
+  Scribe *scribe = start (place, HOUR_US, "run-1");
+  save_one (scribe, kept_pair ("/0", share (1, 1000), share (2, 2000)));
+  save_one (scribe,
+            kept_pair ("/1", shared_enter (shared_store_here (), &unknown, 5), share (3, 10)));
+  finish (place, scribe);
+  scribe_free (scribe);
+  assert_answer (place->target, "SELECT group_concat(path) FROM keep", "/0");
+  assert_answer (place->target, COUNT, "2");
+  forget_all (place);
+
+  load (place);
+  g_assert_cmpuint (place->rows->len, ==, 1);
+  const Row *row = place->rows->pdata[0];
+  g_assert_cmpuint (row->shares->len, ==, 2);
+  for (guint i = 0; i < 2; i++)
+    {
+      g_autoptr (GBytes) bytes = shared_bytes (row->shares->pdata[i]);
+      g_assert_nonnull (bytes);
+      g_assert_cmpuint (g_bytes_get_size (bytes), ==, i == 0 ? 1000 : 2000);
     }
   forget_all (place);
 }
@@ -167,6 +215,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/ledger-shares/comes-back", test_comes_back);
+  g_test_add_func ("/ledger-shares/all-or-none", test_all_or_none);
   g_test_add_func ("/ledger-shares/goes", test_goes);
   g_test_add_func ("/ledger-shares/end-does-not-rest", test_end_does_not_rest);
   g_test_add_func ("/ledger-shares/lost", test_lost);
