@@ -133,8 +133,11 @@ test_what_was_written_is_to_be_published (void)
   g_assert_true (put (ledger, 0, 5));
   g_assert_true (put (ledger, 0, 5)); /* known by now */
   g_assert_true (put (ledger, 0, 0));
+  g_assert_true (put (ledger, 5, 1));
   g_assert_true (ledger_has_changed (ledger, FALSE));
   (void)publish (ledger, TRUE);
+  /* The history has it once, however often was written for it. */
+  assert_answer (place->target, "SELECT count(*) FROM history", "1");
 }
 
 /* While a large base of ours stands there, what came since goes beside it; at the end all is in
