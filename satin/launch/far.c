@@ -353,7 +353,10 @@ take_line (Far *far, gboolean *more)
 
   *more = FALSE;
   if (end == NULL && left >= RELAY_LINE_MAX && !far->spoken)
-    pass_over (far, left, more);
+    {
+      const guint8 *line_end = memchr (far->in->data, '\n', left);
+      pass_over (far, line_end != NULL ? (gsize)(line_end - far->in->data) + 1 : left, more);
+    }
   if (end == NULL)
     return left < RELAY_LINE_MAX || !far->spoken;
   gsize head = (gsize)(end - far->in->data) + 1;
