@@ -205,8 +205,8 @@ folder_remove (const char *path, GError **error)
 {
   g_auto (FolderRun) run = { 0 };
 
-  if (folder_read (path, &run, NULL) && strcmp (run.sockets, path) != 0
-      && folder_run_sockets_are_ours (run.sockets) && !remove_flat (run.sockets, error))
+  if (folder_read (path, &run, NULL) && folder_run_sockets_are_ours (run.sockets)
+      && !remove_flat (run.sockets, error))
     return FALSE;
   return remove_flat (path, error);
 }
