@@ -81,6 +81,48 @@ a_dead_founder_is_followed (void)
   clean (folder);
 }
 
+#define CLAIMANTS 4
+#define CLAIMS 25
+
+/* However many try at the same moment, one founds. */
+static void
+one_of_many_founds (void)
+{
+  for (guint i = 0; i < CLAIMS; i++)
+    {
+      g_autofree char *folder = g_dir_make_tmp ("satin-claim-XXXXXX", NULL);
+      int gate[2], said[2], hold[2], founders = 0;
+      guint8 founds;
+
+      g_assert_cmpint (pipe (gate) | pipe (said) | pipe (hold), ==, 0);
+      for (guint k = 0; k < CLAIMANTS; k++)
+        if (fork () == 0)
+          {
+            close (gate[1]);
+            close (hold[1]);
+            (void)!read (gate[0], &founds, 1);
+            founds = (guint8)claim_founder (folder);
+            (void)!write (said[1], &founds, 1);
+            (void)!read (hold[0], &founds, 1); /* a founder that is dead is followed */
+            _exit (0);
+          }
+      close (gate[1]); /* all go */
+      for (guint k = 0; k < CLAIMANTS; k++)
+        {
+          g_assert_cmpint (read (said[0], &founds, 1), ==, 1);
+          founders += founds;
+        }
+      close (hold[1]);
+      while (wait (NULL) > 0)
+        ;
+      const int rest[] = { gate[0], said[0], said[1], hold[0] };
+      for (guint k = 0; k < G_N_ELEMENTS (rest); k++)
+        close (rest[k]);
+      g_assert_cmpint (founders, ==, 1);
+      clean (folder);
+    }
+}
+
 /* A process that cannot reach the checkpoint lets another found; the last one ends the run. */
 static void
 who_cannot_found_passes_on (void)
@@ -104,6 +146,7 @@ who_cannot_found_passes_on (void)
   g_assert_false (claim_pass_on (folder, 2, "no route", &sentence));
   g_assert_true (g_str_has_prefix (sentence, "no route (tried by node "));
   g_assert_nonnull (strchr (sentence, ','));
+  g_assert_null (strchr (sentence, ';')); /* what both say is said once */
 
   g_free (sentence);
   for (guint i = 0; i < G_N_ELEMENTS (files); i++)
@@ -119,6 +162,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/claim/the-first-founds-and-stays-founder", the_first_founds_and_stays_founder);
+  g_test_add_func ("/claim/one-of-many-founds", one_of_many_founds);
   g_test_add_func ("/claim/a-live-founder-is-left-alone", a_live_founder_is_left_alone);
   g_test_add_func ("/claim/a-dead-founder-is-followed", a_dead_founder_is_followed);
   g_test_add_func ("/claim/who-cannot-found-passes-on", who_cannot_found_passes_on);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The run's folder, in a state folder of this test alone. */
 #include "folder/folder-ended.h"
-#include "folder/folder-file.h"
-#include "folder/folder.h"
+#include "folder/folder-run.h"
 #include "host/process.h"
 
 #include <fcntl.h>
@@ -32,6 +31,15 @@ a_run (const char *name)
                       .workers = 3,
                       .nodes = 4,
                       .tcp = TRUE };
+}
+
+static void
+make_old (const char *path, const char *file)
+{
+  g_autofree char *name = g_build_filename (path, file, NULL);
+  const struct timespec long_ago[2] = { { .tv_sec = 1 }, { .tv_sec = 1 } };
+
+  g_assert_cmpint (utimensat (AT_FDCWD, name, long_ago, 0), ==, 0);
 }
 
 /* A file that lacks something is refused with a sentence, and nothing is taken from it. */
@@ -116,37 +124,6 @@ write_late (gpointer path)
     ;
   (void)folder_claim (path, "late");
   return NULL;
-}
-
-/* What comes in pieces is seen as a whole or not at all; the first whole one stays. */
-static void
-test_pieces (void)
-{
-  g_auto (FolderRun) run = a_run ("pieces");
-  g_autoptr (GError) error = NULL;
-  g_autofree char *path = folder_create (&run, NULL);
-  FolderFile *first = folder_file_begin (path, "answer", &error);
-  FolderFile *second = folder_file_begin (path, "answer", &error);
-  FolderFile *dropped = folder_file_begin (path, "other", &error);
-
-  g_assert_no_error (error);
-  g_assert_true (folder_file_add (second, "no", 2, &error));
-  g_assert_true (folder_file_add (first, "whole ", 6, &error));
-  g_assert_true (folder_file_add (dropped, "half", 4, &error));
-  g_assert_true (folder_file_add (first, "answer", 6, &error));
-  g_assert_cmpint (folder_size (path, "answer"), ==, -1);
-  g_assert_true (folder_file_end (first, FOLDER_FILE_FIRST_SAFE, &error));
-  g_assert_true (folder_file_end (second, FOLDER_FILE_FIRST_SAFE, &error));
-  folder_file_drop (dropped);
-  g_autoptr (GBytes) bytes = folder_bytes (path, "answer", &error);
-  g_assert_cmpmem (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes), "whole answer", 12);
-  g_assert_cmpint (folder_size (path, "other"), ==, -1);
-  g_autoptr (GDir) dir = g_dir_open (path, 0, NULL);
-  for (const char *name; (name = g_dir_read_name (dir)) != NULL;)
-    g_assert_cmpint (name[0], !=, '.');
-  g_assert_true (folder_remove (path, NULL));
-  g_assert_null (folder_file_begin (path, "answer", &error));
-  g_assert_error (error, FOLDER_ERROR, FOLDER_ERROR_FAILED);
 }
 
 /* Of a run that has ended its folder goes and a record stays, until another one has the name. */
@@ -241,6 +218,39 @@ test_record_of_an_answer (void)
   g_assert_true (kept == NULL || g_bytes_get_size (kept) == 0);
   folder_ended_forget ("answered");
   g_assert_null (folder_ended_find ("answered"));
+}
+
+/* A record is kept for a while, and only of runs in the folder of runs. */
+static void
+test_records_go (void)
+{
+  g_auto (FolderRun) run = a_run ("going"), other = a_run ("going");
+  g_autofree char *path = folder_create (&run, NULL);
+  g_autofree char *elsewhere = g_build_filename (state, "going", NULL);
+
+  g_assert_cmpint (g_mkdir (elsewhere, 0700), ==, 0);
+  g_assert_true (folder_end (elsewhere, 0, NULL, NULL));
+  folder_ended_record (elsewhere);
+  g_assert_null (folder_ended_find ("going"));
+  g_assert_true (folder_remove (elsewhere, NULL));
+  for (int listed = FALSE; listed <= TRUE; listed++)
+    {
+      g_assert_true (folder_end (path, 0, NULL, NULL));
+      folder_ended_record (path);
+      g_autofree char *record = folder_ended_find ("going");
+      g_autoptr (GPtrArray) young = folder_ended_list ();
+      g_assert_nonnull (record);
+      g_assert_cmpuint (young->len, ==, 1);
+      make_old (record, FOLDER_FILE_END);
+      g_assert_null (folder_ended_find ("going"));
+      g_autoptr (GPtrArray) old = folder_ended_list ();
+      g_assert_cmpuint (old->len, ==, 0);
+      g_assert_false (g_file_test (record, G_FILE_TEST_EXISTS));
+      g_assert_true (folder_remove (path, NULL));
+      g_free (path);
+      path = folder_create (&other, NULL);
+    }
+  g_assert_true (folder_remove (path, NULL));
 }
 
 /* A draft of a record goes with its maker, however old or young it is; one whose maker cannot be
@@ -388,15 +398,6 @@ test_a_run_lives_by_its_processes (void)
     }
 }
 
-static void
-make_old (const char *path, const char *file)
-{
-  g_autofree char *name = g_build_filename (path, file, NULL);
-  const struct timespec long_ago[2] = { { .tv_sec = 1 }, { .tv_sec = 1 } };
-
-  g_assert_cmpint (utimensat (AT_FDCWD, name, long_ago, 0), ==, 0);
-}
-
 /* A node of another host lives as long as it gives signs. */
 static void
 test_signs_of_other_hosts (void)
@@ -411,10 +412,17 @@ test_signs_of_other_hosts (void)
 
   g_assert_true (folder_write (path, file, bytes, &error));
   g_assert_true (folder_pid_is_live (path, getpid ()));
+  g_assert_null (folder_other_host (path)); /* not the launcher */
+  run.launcher_pid = getpid ();
+  g_assert_true (folder_run_write (&run, path, &error));
+  g_autofree char *host = folder_other_host (path);
+  g_assert_cmpstr (host, ==, "elsewhere");
   make_old (path, file);
   g_assert_false (folder_pid_is_live (path, getpid ()));
   folder_sign (path);
   g_assert_true (folder_pid_is_live (path, getpid ()));
+  g_assert_true (folder_enter (path, getpid (), &error));
+  g_assert_null (folder_other_host (path)); /* it is this one */
   g_assert_true (folder_remove (path, &error));
 }
 
@@ -505,50 +513,6 @@ test_long_path (void)
     g_assert_false (g_file_test (run.sockets, G_FILE_TEST_EXISTS));
 }
 
-static void
-test_intervals (void)
-{
-  static const struct
-  {
-    const char *text;
-    double interval_s, keep_s; /* 0: it is refused */
-  } cases[] = { { "auto", 2, 0 },      { "3", 3, 0 },          { "10,0.5", 10, 0.5 },
-                { "0.05", 0.05, 0 },   { "1,1", 1, 1 },        { "604800,604800", 604800, 604800 },
-                { "1,5", 0, 0 },       { "1,", 0, 0 },         { ",1", 0, 0 },
-                { "1,0", 0, 0 },       { "1,0.04", 0, 0 },     { "auto,1", 0, 0 },
-                { "1,0.5,0.1", 0, 0 }, { "1;0.5", 0, 0 },      { "", 0, 0 },
-                { "1,nan", 0, 0 },     { "604801,1", 0, 0 },   { "1,0.5x", 0, 0 } };
-
-  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
-    {
-      double interval_s = -1, keep_s = -1;
-      gboolean good = folder_interval_read (cases[i].text, &interval_s, &keep_s);
-      g_assert_cmpint (good, ==, cases[i].interval_s > 0);
-      g_assert_cmpfloat_with_epsilon (interval_s, good ? cases[i].interval_s : -1, 1e-9);
-      g_assert_cmpfloat_with_epsilon (keep_s, good ? cases[i].keep_s : -1, 1e-9);
-    }
-}
-
-static void
-test_options (void)
-{
-  g_auto (FolderRun) run = a_run ("r4"), back = { .workers = 1 };
-  g_autofree char *text = folder_options_write (&run);
-
-  folder_options_read (text, &back);
-  g_assert_cmpint (back.nodes, ==, 4);
-  g_assert_cmpint (back.workers, ==, 3);
-  g_assert_cmpfloat (back.interval_s, ==, 2.5);
-  folder_options_read (
-      "[launch]\nnodes=-1\nworkers=x\ninterval=nan\nheartbeat=1\nsilence=2\nsteal=x\n", &back);
-  g_assert_cmpint (back.nodes, ==, 4);
-  g_assert_cmpint (back.workers, ==, 3);
-  g_assert_cmpfloat (back.interval_s, ==, 2.5);
-  g_assert_cmpfloat (back.heartbeat_s, ==, 0.1);
-  g_assert_cmpfloat (back.silence_s, ==, 0.3);
-  g_assert_cmpint (back.steal, ==, 2);
-}
-
 int
 main (int argc, char **argv)
 {
@@ -562,13 +526,13 @@ main (int argc, char **argv)
   g_test_add_func ("/folder/a-run-without-a-program", test_a_run_without_a_program);
   g_test_add_func ("/folder/what-was-written-comes-back", test_round_trip);
   g_test_add_func ("/folder/drafts-of-records", test_drafts);
+  g_test_add_func ("/folder/records-go", test_records_go);
   g_test_add_func ("/folder/a-mark-of-another-process", test_a_mark_of_another_process);
   g_test_add_func ("/folder/a-folder-that-is-being-made", test_a_folder_that_is_being_made);
   g_test_add_func ("/folder/signs-of-other-hosts", test_signs_of_other_hosts);
   g_test_add_func ("/folder/a-sign-is-for-all-that-a-process-is",
                    test_a_sign_is_for_all_that_a_process_is);
   g_test_add_func ("/folder/the-first-end-stays", test_end);
-  g_test_add_func ("/folder/a-file-comes-in-pieces", test_pieces);
   g_test_add_func ("/folder/who-has-ended-is-known", test_record);
   g_test_add_func ("/folder/several-record-one-run", test_several_record);
   g_test_add_func ("/folder/an-answer-leaves-a-record", test_record_of_an_answer);
@@ -577,8 +541,6 @@ main (int argc, char **argv)
   g_test_add_func ("/folder/a-name-belongs-to-one-live-run", test_taken);
   g_test_add_func ("/folder/nodes-are-found-by-their-address-files", test_nodes);
   g_test_add_func ("/folder/a-socket-name-is-never-too-long", test_long_path);
-  g_test_add_func ("/folder/launch-options-come-back-and-nonsense-is-ignored", test_options);
-  g_test_add_func ("/folder/intervals", test_intervals);
   failed = g_test_run ();
   runs = folder_root ();
   satin = g_path_get_dirname (runs);

@@ -7,6 +7,15 @@
 #include <glib-unix.h>
 #include <unistd.h>
 
+static int waited_ms; /* at most, when epoll_wait () was called last */
+
+int
+epoll_wait (int set, struct epoll_event *events, int max, int timeout_ms)
+{
+  waited_ms = timeout_ms;
+  return epoll_pwait (set, events, max, timeout_ms, NULL);
+}
+
 typedef struct
 {
   Poller *poller;
@@ -190,6 +199,47 @@ test_a_number_may_be_used_again (void)
   world_close (&world);
 }
 
+/* A source that is gone wakes nobody, although its descriptor is open still. */
+static void
+test_a_source_that_is_gone_wakes_nobody (void)
+{
+  World world;
+  PollerReady ready;
+
+  world_open (&world, take_byte);
+  GSource *source = g_unix_fd_source_new (world.ends[0][0], G_IO_IN);
+  g_source_set_callback (source, G_SOURCE_FUNC (never), NULL, NULL);
+  g_source_attach (source, poller_context (world.poller));
+  turn_for (&world, 1000);
+  g_source_destroy (source);
+  g_source_unref (source);
+  turn_for (&world, 1000); /* the context says so */
+  fill (&world, 0);
+  (void)poller_prepare (world.poller, &ready);
+  poller_wait (world.poller, &ready, 0);
+  g_assert_cmpint (ready.n, ==, 0);
+  world_close (&world);
+}
+
+/* What is due in less than a millisecond is waited for, not polled for. */
+static void
+test_waiting_is_not_polling (void)
+{
+  World world;
+  PollerReady ready;
+
+  world_open (&world, take_byte);
+  turn_for (&world, 1000);
+  (void)poller_prepare (world.poller, &ready);
+  poller_wait (world.poller, &ready, g_get_monotonic_time () + 900);
+  g_assert_cmpint (waited_ms, <=, 1);
+  poller_wait (world.poller, &ready, g_get_monotonic_time () + G_USEC_PER_SEC / 100);
+  g_assert_cmpint (waited_ms, >, 0);
+  poller_wait (world.poller, &ready, 1); /* long ago */
+  g_assert_cmpint (waited_ms, ==, 0);
+  world_close (&world);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -197,5 +247,8 @@ main (int argc, char **argv)
   g_test_add_func ("/poller/what-is-removed-is-not-called", test_what_is_removed_is_not_called);
   g_test_add_func ("/poller/what-is-attached-is-dispatched", test_what_is_attached_is_dispatched);
   g_test_add_func ("/poller/a-number-may-be-used-again", test_a_number_may_be_used_again);
+  g_test_add_func ("/poller/a-source-that-is-gone-wakes-nobody",
+                   test_a_source_that_is_gone_wakes_nobody);
+  g_test_add_func ("/poller/waiting-is-not-polling", test_waiting_is_not_polling);
   return g_test_run ();
 }

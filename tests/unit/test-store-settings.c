@@ -36,6 +36,20 @@ test_what_is_said_here_goes_first (void)
   store_settings_take ("AWS_REGION=there\nAWS_PROFILE=work\n");
   g_assert_cmpstr (g_getenv ("AWS_REGION"), ==, "here");
   g_assert_cmpstr (g_getenv ("AWS_PROFILE"), ==, "work");
+  g_setenv ("AWS_REGION", "", TRUE); /* that says nothing */
+  store_settings_take ("AWS_REGION=there\n");
+  g_assert_cmpstr (g_getenv ("AWS_REGION"), ==, "there");
+}
+
+/* One setting a line: a value with an end of a line would say another. */
+static void
+test_a_value_says_one_thing (void)
+{
+  forget ();
+  g_setenv ("AWS_PROFILE", "x\nCURL_CA_BUNDLE=/dev/null", TRUE);
+  g_setenv ("AWS_REGION", "here", TRUE);
+  g_autofree char *text = store_settings_write ();
+  g_assert_cmpstr (text, ==, "AWS_REGION=here\n");
 }
 
 static void
@@ -64,6 +78,7 @@ main (int argc, char **argv)
   g_test_add_func ("/store-settings/no-secret-is-written", test_no_secret_is_written);
   g_test_add_func ("/store-settings/what-is-said-here-goes-first",
                    test_what_is_said_here_goes_first);
+  g_test_add_func ("/store-settings/a-value-says-one-thing", test_a_value_says_one_thing);
   g_test_add_func ("/store-settings/only-files-that-are-here", test_only_files_that_are_here);
   g_test_add_func ("/store-settings/anything-else-is-passed-over",
                    test_anything_else_is_passed_over);

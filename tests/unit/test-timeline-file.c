@@ -10,6 +10,7 @@
 
 #include <glib/gstdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -119,6 +120,25 @@ test_refused (void)
   g_assert_nonnull (strstr (error->message, folder));
 }
 
+/* The user's umask says who may read it, as of any new file. */
+static void
+test_mode (void)
+{
+  static const mode_t masks[] = { 022, 077, 002 };
+  mode_t old = umask (0);
+
+  for (guint i = 0; i < G_N_ELEMENTS (masks); i++)
+    {
+      GStatBuf info;
+      g_unlink (path);
+      umask (masks[i]);
+      g_assert_true (timeline_file_begin (path, NULL));
+      g_assert_cmpint (g_stat (path, &info), ==, 0);
+      g_assert_cmpint (info.st_mode & 0777, ==, 0666 & ~masks[i]);
+    }
+  umask (old);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -129,6 +149,7 @@ main (int argc, char **argv)
   g_test_add_func ("/timeline-file/whole-lines-are-written", test_lines);
   g_test_add_func ("/timeline-file/several-write-at-once", test_at_once);
   g_test_add_func ("/timeline-file/a-folder-is-refused", test_refused);
+  g_test_add_func ("/timeline-file/mode", test_mode);
   int code = g_test_run ();
   g_unlink (path);
   g_rmdir (folder);

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <gio/gunixsocketaddress.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -18,6 +19,8 @@
 
 static int connect_errno, socket_error; /* 0: as it is */
 static gsize flood_left, flood_at;      /* bytes of messages of 8 bytes that are there to be read */
+
+static guint ends_heard; /* how often recv () said that nothing comes any more */
 
 #pragma GCC visibility push(default)
 
@@ -58,7 +61,12 @@ flood (guint8 *to, gsize size)
 ssize_t
 recv (int fd, void *to, size_t size, int flags)
 {
-  return flood_left > 0 ? (ssize_t)flood (to, size) : REAL (recv) (fd, to, size, flags);
+  ssize_t n = flood_left > 0 ? (ssize_t)flood (to, size) : REAL (recv) (fd, to, size, flags);
+  if (n == 0 && ++ends_heard > 100)
+    g_error ("the end is heard for ever");
+  if (n >= 0)
+    errno = EINTR; /* whatever stands there then */
+  return n;
 }
 
 ssize_t
@@ -358,6 +366,25 @@ who_asks_for_ever_does_not_starve_others (void)
   world_close (&world);
 }
 
+/* Where descriptors run out connections wait; they come in when some are free again. */
+static void
+who_came_too_early_comes_in_later (void)
+{
+  struct rlimit all, few;
+  World world;
+  world_open (&world, FALSE);
+  g_autoptr (GSocket) guest = wire_connect_blocking (listener_addresses (world.listener)[0], NULL);
+  g_assert_cmpint (getrlimit (RLIMIT_NOFILE, &all), ==, 0);
+  few = all;
+  few.rlim_cur = (rlim_t)g_socket_get_fd (guest) + WIRE_DESCRIPTORS_KEPT / 2;
+  g_assert_cmpint (setrlimit (RLIMIT_NOFILE, &few), ==, 0);
+  turns (&world);
+  g_assert_null (world.far);
+  g_assert_cmpint (setrlimit (RLIMIT_NOFILE, &all), ==, 0);
+  UNTIL (&world, world.far != NULL);
+  world_close (&world);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -369,6 +396,8 @@ main (int argc, char **argv)
   g_test_add_func ("/wire-limits/one-link-does-not-starve-others", one_link_does_not_starve_others);
   g_test_add_func ("/wire-limits/who-asks-for-ever-does-not-starve-others",
                    who_asks_for_ever_does_not_starve_others);
+  g_test_add_func ("/wire-limits/who-came-too-early-comes-in-later",
+                   who_came_too_early_comes_in_later);
   g_test_add_func ("/wire-limits/an-answer-is-over-with-its-dispatch",
                    an_answer_is_over_with_its_dispatch);
   return g_test_run ();

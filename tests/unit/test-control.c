@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Asking the nodes of a run from outside. Each node here is a thread that listens in the run's
+ * folder, under the number of a process that lives in any case. */
+#include "folder/ask-status.h"
+#include "folder/control.h"
+#include "folder/folder.h"
+#include "folder/relay.h"
+#include "link/wire-private.h"
+
+#include "host/whole.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define NODES 2
+#define CREDENTIAL "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define FILES 5 /* of control_files_of_end */
+
+typedef struct
+{
+  gint64 pid;
+  const char *status;  /* (nullable): what it answers to "status" */
+  gsize sizes[FILES];  /* of its files; 0: it has none */
+  char letter;         /* all that they consist of */
+  gsize piece;         /* so many bytes are sent at a time */
+  guint gone_after;    /* pieces; 0: it stays */
+  guint pieces, taken; /* that were sent; how often it was told so */
+  char *address;
+  int fd;
+  GThread *thread;
+} FakeNode;
+
+typedef struct
+{
+  char *path;
+  FakeNode nodes[NODES];
+} Fixture;
+
+static gboolean disk_fails;
+
+/* In place of the C library's. */
+int
+fsync (int fd G_GNUC_UNUSED)
+{
+  return disk_fails ? -1 : 0;
+}
+
+/* ---- nodes ---- */
+
+static gboolean
+read_all (int fd, void *to, gsize size)
+{
+  gssize n = 0;
+
+  for (gsize got = 0; got < size; got += (gsize)n)
+    if ((n = whole_read_some (fd, (char *)to + got, size - got)) <= 0)
+      return FALSE;
+  return TRUE;
+}
+
+static gboolean
+greet (int fd)
+{
+  guint8 greeting[MAGIC_SIZE + NONCE_SIZE + 2] = MAGIC, frame[1 + NONCE_SIZE + PROOF_SIZE];
+  guint8 proof[PROOF_SIZE];
+
+  if (!whole_write (fd, greeting, sizeof greeting) || !read_all (fd, frame, sizeof frame))
+    return FALSE;
+  wire_prove (CREDENTIAL, "dialler", greeting + MAGIC_SIZE, frame + 1, frame[0], proof);
+  if (!wire_proof_is_equal (frame + 1 + NONCE_SIZE, proof))
+    return FALSE;
+  wire_prove (CREDENTIAL, "greeter", greeting + MAGIC_SIZE, frame + 1, frame[0], proof);
+  return whole_write (fd, proof, sizeof proof);
+}
+
+static void
+add_piece (const FakeNode *node, const char *words, GString *reply)
+{
+  g_auto (GStrv) word = g_strsplit (words, " ", 2);
+  gsize offset = word[1] != NULL ? (gsize)g_ascii_strtoull (word[1], NULL, 10) : 0;
+
+  for (guint i = 0; i < FILES; i++)
+    if (g_str_equal (word[0], control_files_of_end[i]) && node->sizes[i] > 0)
+      {
+        g_autofree char *header = relay_header (word[0], node->sizes[i]);
+        gsize old = reply->len + strlen (header);
+        g_string_append (reply, header);
+        g_string_set_size (reply, old + MIN (node->piece, node->sizes[i] - offset));
+        memset (reply->str + old, node->letter, reply->len - old);
+      }
+}
+
+/* FALSE: it is gone. */
+static gboolean
+answer (FakeNode *node, const char *request, GString *reply)
+{
+  if (g_str_has_prefix (request, CONTROL_FILE))
+    {
+      add_piece (node, request + strlen (CONTROL_FILE), reply);
+      if (reply->len > 0 && node->pieces++ >= node->gone_after && node->gone_after > 0)
+        return FALSE;
+    }
+  if (g_str_equal (request, "status") && node->status == NULL)
+    return FALSE;
+  if (g_str_equal (request, "status"))
+    g_string_append (reply, node->status);
+  if (g_str_equal (request, CONTROL_TAKEN))
+    node->taken++;
+  if (reply->len == 0)
+    g_string_append (reply, "{\"ok\":true}");
+  return TRUE;
+}
+
+static void
+serve (FakeNode *node, int fd)
+{
+  guint64 size;
+
+  while (read_all (fd, &size, sizeof size))
+    {
+      g_autofree char *request = g_malloc0 (size + 1);
+      g_autoptr (GString) reply = g_string_new (NULL);
+
+      if (!read_all (fd, request, size) || !answer (node, request, reply))
+        return;
+      size = reply->len;
+      if (!whole_write (fd, &size, sizeof size) || !whole_write (fd, reply->str, reply->len))
+        return;
+    }
+}
+
+static gpointer
+be_a_node (gpointer data)
+{
+  FakeNode *node = data;
+
+  for (int fd; (fd = accept (node->fd, NULL, NULL)) >= 0; close (fd))
+    if (greet (fd))
+      serve (node, fd);
+  return NULL;
+}
+
+static void
+node_begin (Fixture *f, guint n)
+{
+  FakeNode *node = &f->nodes[n];
+  struct sockaddr_un place = { .sun_family = AF_UNIX };
+  g_autofree char *socket_file = folder_node_file (node->pid, FOLDER_NODE_SOCKET);
+  g_autofree char *path = g_build_filename (f->path, socket_file, NULL);
+  g_autofree char *file = folder_node_file (node->pid, FOLDER_NODE_ADDRESS);
+
+  g_strlcpy (place.sun_path, path, sizeof place.sun_path);
+  node->fd = socket (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  g_assert_cmpint (bind (node->fd, (struct sockaddr *)&place, sizeof place), ==, 0);
+  g_assert_cmpint (listen (node->fd, 10), ==, 0);
+  node->address = g_strconcat ("unix:", path, NULL);
+  g_autoptr (GBytes) bytes = g_bytes_new (node->address, strlen (node->address));
+  g_assert_true (folder_write (f->path, file, bytes, NULL));
+  node->thread = g_thread_new ("node", be_a_node, node);
+}
+
+static void
+node_end (FakeNode *node)
+{
+  if (node->thread == NULL)
+    return;
+  shutdown (node->fd, SHUT_RDWR);
+  g_thread_join (g_steal_pointer (&node->thread));
+  close (node->fd);
+  g_clear_pointer (&node->address, g_free);
+}
+
+static void
+set_up (Fixture *f, gconstpointer data G_GNUC_UNUSED)
+{
+  g_autoptr (GBytes) credential = g_bytes_new_static (CREDENTIAL, strlen (CREDENTIAL));
+
+  *f = (Fixture){ .path = g_dir_make_tmp ("satin-control-XXXXXX", NULL) };
+  f->nodes[0].pid = MIN (getpid (), getppid ());
+  f->nodes[1].pid = MAX (getpid (), getppid ());
+  for (guint n = 0; n < NODES; n++)
+    {
+      f->nodes[n].letter = (char)('a' + n);
+      f->nodes[n].piece = 1000;
+    }
+  g_assert_true (folder_write (f->path, FOLDER_FILE_CREDENTIAL, credential, NULL));
+}
+
+static void
+tear_down (Fixture *f, gconstpointer data G_GNUC_UNUSED)
+{
+  for (guint n = 0; n < NODES; n++)
+    node_end (&f->nodes[n]);
+  (void)folder_remove (f->path, NULL);
+  g_free (f->path);
+}
+
+/* ---- tests ---- */
+
+/* The first one that lives and answers. */
+static void
+any_node_answers (Fixture *f, gconstpointer data G_GNUC_UNUSED)
+{
+  g_autoptr (GBytes) nowhere = g_bytes_new_static ("unix:/nonexistent", 17);
+  g_autoptr (GError) error = NULL;
+
+  f->nodes[1].status = "two";
+  g_assert_null (control_ask (f->path, "status", &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND);
+  g_assert_true (folder_write (f->path, "node-2147483646.address", nowhere, NULL));
+  node_begin (f, 0);
+  node_begin (f, 1);
+  g_autofree char *second = control_ask (f->path, "status", NULL);
+  g_assert_cmpstr (second, ==, "two");
+  f->nodes[0].status = "one";
+  g_autofree char *first = control_ask (f->path, "status", NULL);
+  g_assert_cmpstr (first, ==, "one");
+  g_autofree char *this = control_ask_at (f->path, f->nodes[1].address, "status");
+  g_assert_cmpstr (this, ==, "two");
+  folder_disclaim (f->path, FOLDER_FILE_CREDENTIAL);
+  g_assert_null (control_ask (f->path, "status", NULL));
+  g_assert_null (control_ask_at (f->path, f->nodes[1].address, "status"));
+}
+
+/* The coordinator knows most; where it does not answer, what another one says is good enough. */
+static void
+the_coordinator_is_asked (Fixture *f, gconstpointer data G_GNUC_UNUSED)
+{
+  node_begin (f, 0);
+  node_begin (f, 1);
+  g_autofree char *of_it = g_strdup_printf (
+      "{\"nodes\":[1,{\"address\":\"unix:/x\"},{\"roles\":[\"master\",3],\"address\":\"unix:/y\"},"
+      "{\"roles\":[\"master\",\"coordinator\"],\"address\":\"%s\"}]}",
+      f->nodes[1].address);
+  const struct
+  {
+    const char *first, *second, *wanted;
+  } cases[] = { { of_it, "{\"best\":1}", "{\"best\":1}" },
+                { of_it, NULL, of_it },
+                { "{\"nodes\":[]}", "{}", "{\"nodes\":[]}" },
+                { "{}", "x", "{}" },
+                { "no JSON", "x", "no JSON" } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      f->nodes[0].status = cases[i].first;
+      f->nodes[1].status = cases[i].second;
+      g_autofree char *reply = ask_status (f->path, NULL);
+      g_assert_cmpstr (reply, ==, cases[i].wanted);
+    }
+}
+
+static void
+stands (Fixture *f, guint file, gsize size, char letter)
+{
+  g_autoptr (GBytes) bytes = folder_bytes (f->path, control_files_of_end[file], NULL);
+  g_autofree char *wanted = g_strnfill (size, letter);
+
+  if (size == 0)
+    g_assert_null (bytes);
+  else
+    g_assert_cmpmem (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes), wanted, size);
+}
+
+/* Files of any size come whole; of several nodes that have the end the first one's stays, and all
+ * hear that it is here. */
+static void
+the_end_is_brought (Fixture *f, gconstpointer data G_GNUC_UNUSED)
+{
+  static const gsize sizes[][FILES]
+      = { { 0, 999, 1, 2001, 2 }, { 7, 1000, 2, 4000, 2 }, { 0, 0, 0, 1, 1 } };
+
+  node_begin (f, 0);
+  node_begin (f, 1);
+  g_assert_true (control_bring_end (f->path, NULL)); /* nobody has one yet */
+  for (guint i = 0; i < FILES; i++)
+    stands (f, i, 0, 0);
+  for (guint k = 0; k < G_N_ELEMENTS (sizes); k++)
+    {
+      g_autoptr (GError) error = NULL;
+      for (guint n = 0; n < NODES; n++)
+        {
+          memcpy (f->nodes[n].sizes, sizes[k], sizeof sizes[k]);
+          f->nodes[n].taken = 0;
+        }
+      g_assert_true (control_bring_end (f->path, &error));
+      g_assert_no_error (error);
+      for (guint i = 0; i < FILES; i++)
+        {
+          stands (f, i, sizes[k][i], 'a');
+          folder_disclaim (f->path, control_files_of_end[i]);
+        }
+      for (guint n = 0; n < NODES; n++)
+        g_assert_cmpuint (f->nodes[n].taken, ==, 1);
+    }
+}
+
+/* What is there already is not brought again: it may be long. */
+static void
+what_stands_is_left_alone (Fixture *f, gconstpointer data G_GNUC_UNUSED)
+{
+  static const gsize sizes[FILES] = { 0, 0, 1, 3000, 2 };
+  g_autoptr (GBytes) older = g_bytes_new_static ("older", 5);
+
+  node_begin (f, 0);
+  memcpy (f->nodes[0].sizes, sizes, sizeof sizes);
+  g_assert_true (folder_write (f->path, FOLDER_FILE_ANSWER, older, NULL));
+  g_assert_true (control_bring_end (f->path, NULL));
+  g_autoptr (GBytes) answer = folder_bytes (f->path, FOLDER_FILE_ANSWER, NULL);
+  g_assert_true (g_bytes_equal (answer, older));
+  g_assert_cmpuint (f->nodes[0].pieces, ==, 3); /* one of each file, the end included */
+  stands (f, 4, 2, 'a');
+  g_assert_cmpuint (f->nodes[0].taken, ==, 1);
+}
+
+/* Before all that belongs to an end is here, it does not stand here, and no node is told so. */
+static void
+half_an_end_is_none (Fixture *f, gconstpointer data G_GNUC_UNUSED)
+{
+  static const gsize sizes[FILES] = { 0, 0, 1, 3000, 2 };
+
+  node_begin (f, 0);
+  memcpy (f->nodes[0].sizes, sizes, sizeof sizes);
+  for (guint after = 1; after <= 4; after++)
+    {
+      f->nodes[0].gone_after = after;
+      f->nodes[0].pieces = 0;
+      g_assert_true (control_bring_end (f->path, NULL)); /* another look may find it */
+      stands (f, 3, 0, 0);
+      stands (f, 4, 0, 0);
+      g_assert_cmpuint (f->nodes[0].taken, ==, 0);
+    }
+  f->nodes[0].gone_after = 0;
+  f->nodes[0].piece = 0; /* it answers, and has no more of it */
+  g_assert_true (control_bring_end (f->path, NULL));
+  stands (f, 4, 0, 0);
+  g_assert_cmpuint (f->nodes[0].taken, ==, 0);
+}
+
+/* What a disk does not take its node has still. */
+static void
+what_cannot_be_kept_stays_there (Fixture *f, gconstpointer data G_GNUC_UNUSED)
+{
+  static const gsize sizes[FILES] = { 0, 0, 0, 10, 2 };
+  g_autoptr (GError) error = NULL;
+
+  node_begin (f, 0);
+  memcpy (f->nodes[0].sizes, sizes, sizeof sizes);
+  disk_fails = TRUE;
+  g_assert_false (control_bring_end (f->path, &error));
+  g_assert_error (error, FOLDER_ERROR, FOLDER_ERROR_FAILED);
+  stands (f, 3, 0, 0);
+  stands (f, 4, 0, 0);
+  g_assert_cmpuint (f->nodes[0].taken, ==, 0);
+  disk_fails = FALSE;
+  g_assert_true (control_bring_end (f->path, NULL));
+  stands (f, 3, 10, 'a');
+  g_assert_cmpuint (f->nodes[0].taken, ==, 1);
+}
+
+int
+main (int argc, char **argv)
+{
+  static const struct
+  {
+    const char *name;
+    void (*test) (Fixture *, gconstpointer);
+  } tests[] = {
+    { "/control/any-node-answers", any_node_answers },
+    { "/control/the-coordinator-is-asked", the_coordinator_is_asked },
+    { "/control/the-end-is-brought", the_end_is_brought },
+    { "/control/what-stands-is-left-alone", what_stands_is_left_alone },
+    { "/control/half-an-end-is-none", half_an_end_is_none },
+    { "/control/what-cannot-be-kept-stays-there", what_cannot_be_kept_stays_there },
+  };
+
+  g_test_init (&argc, &argv, NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (tests); i++)
+    g_test_add (tests[i].name, Fixture, NULL, set_up, tests[i].test, tear_down);
+  return g_test_run ();
+}

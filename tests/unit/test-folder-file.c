@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Files of a run's folder: when they are seen, when they are on the disk, who reads them. fsync ()
+ * of this program notes what it is called for. */
+#include "folder/folder-file.h"
+#include "folder/folder.h"
+
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static GString
+    *noted; /* a letter for each call: "f" a file, "F" one that has its name, "d" a folder */
+static gboolean disk_fails;
+
+int
+fsync (int fd)
+{
+  struct stat info;
+
+  g_assert_cmpint (fstat (fd, &info), ==, 0);
+  g_string_append_c (noted, S_ISDIR (info.st_mode) ? 'd' : info.st_nlink > 1 ? 'F' : 'f');
+  return disk_fails ? -1 : 0;
+}
+
+static char *
+make_folder (void)
+{
+  return g_dir_make_tmp ("satin-file-XXXXXX", NULL);
+}
+
+static guint
+open_descriptors (void)
+{
+  g_autoptr (GDir) dir = g_dir_open ("/proc/self/fd", 0, NULL);
+  guint n = 0;
+
+  while (dir != NULL && g_dir_read_name (dir) != NULL)
+    n++;
+  return n;
+}
+
+/* What comes in pieces is seen as a whole or not at all; the first whole one stays. */
+static void
+a_file_comes_in_pieces (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *path = make_folder ();
+  FolderFile *first = folder_file_begin (path, "answer", &error);
+  FolderFile *second = folder_file_begin (path, "answer", &error);
+  FolderFile *dropped = folder_file_begin (path, "other", &error);
+
+  g_assert_no_error (error);
+  g_assert_true (folder_file_add (second, "no", 2, &error));
+  g_assert_true (folder_file_add (first, "whole ", 6, &error));
+  g_assert_true (folder_file_add (dropped, "half", 4, &error));
+  g_assert_true (folder_file_add (first, "answer", 6, &error));
+  g_assert_cmpint (folder_size (path, "answer"), ==, -1);
+  g_assert_true (folder_file_end (first, FOLDER_FILE_FIRST_SAFE, &error));
+  g_assert_true (folder_file_end (second, FOLDER_FILE_FIRST_SAFE, &error));
+  folder_file_drop (dropped);
+  g_autoptr (GBytes) bytes = folder_bytes (path, "answer", &error);
+  g_assert_cmpmem (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes), "whole answer", 12);
+  g_assert_cmpint (folder_size (path, "other"), ==, -1);
+  g_autoptr (GDir) dir = g_dir_open (path, 0, NULL);
+  for (const char *name; (name = g_dir_read_name (dir)) != NULL;)
+    g_assert_cmpint (name[0], !=, '.');
+  g_assert_true (folder_remove (path, NULL));
+  g_assert_null (folder_file_begin (path, "answer", &error));
+  g_assert_error (error, FOLDER_ERROR, FOLDER_ERROR_FAILED);
+}
+
+/* A file that is to be safe is on the disk before it has its name, and its name when the call
+ * returns; others cost no such wait. None is for other users, and none leaves a descriptor. */
+static void
+what_is_safe_is_on_the_disk (void)
+{
+  static const struct
+  {
+    FolderFileEnd how;
+    const char *calls;
+  } cases[]
+      = { { FOLDER_FILE_FIRST_SAFE, "fd" }, { FOLDER_FILE_FIRST, "" }, { FOLDER_FILE_LAST, "" } };
+  g_autofree char *path = make_folder (), *name = g_build_filename (path, "answer", NULL);
+  guint before = open_descriptors ();
+  g_autoptr (GError) error = NULL;
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      FolderFile *file = folder_file_begin (path, "answer", &error);
+      struct stat info;
+
+      g_string_truncate (noted, 0);
+      g_assert_true (folder_file_add (file, "x", 1, &error));
+      g_assert_true (folder_file_end (file, cases[i].how, &error));
+      g_assert_cmpstr (noted->str, ==, cases[i].calls);
+      g_assert_cmpint (stat (name, &info), ==, 0);
+      g_assert_cmpint (info.st_mode & 0777, ==, 0600);
+      g_assert_cmpuint (open_descriptors (), ==, before);
+      g_assert_cmpint (g_unlink (name), ==, 0);
+    }
+  disk_fails = TRUE;
+  FolderFile *file = folder_file_begin (path, "answer", &error);
+  g_assert_false (folder_file_end (file, FOLDER_FILE_FIRST_SAFE, &error));
+  g_assert_error (error, FOLDER_ERROR, FOLDER_ERROR_FAILED);
+  disk_fails = FALSE;
+  g_assert_cmpint (folder_size (path, "answer"), ==, -1);
+  g_assert_cmpint (g_rmdir (path), ==, 0); /* no draft stays */
+}
+
+/* What lies in the folder of a run and is no file was put there by somebody. */
+static void
+folders_of_others_stay (void)
+{
+  static const char *const names[] = { "batch-1", "mine" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    {
+      g_autofree char *path = make_folder (), *inner = g_build_filename (path, names[i], NULL);
+      g_autofree char *file = g_build_filename (inner, "file", NULL);
+      g_autoptr (GError) error = NULL;
+
+      g_assert_cmpint (g_mkdir (inner, 0700), ==, 0);
+      g_assert_true (g_file_set_contents (file, "x", 1, NULL));
+      g_assert_cmpint (folder_remove (path, &error), ==, i == 0);
+      g_assert_cmpint (g_file_test (file, G_FILE_TEST_EXISTS), ==, i == 1);
+      g_assert_cmpint (error != NULL, ==, i == 1);
+      g_unlink (file);
+      g_rmdir (inner);
+      g_rmdir (path);
+    }
+}
+
+static void
+names_have_a_length (void)
+{
+  for (gsize length = 0; length <= FOLDER_NAME_MAX + 2; length++)
+    {
+      g_autofree char *name = g_strnfill (length, 'x');
+      g_assert_cmpint (folder_name_is_valid (name), ==, length >= 1 && length <= FOLDER_NAME_MAX);
+    }
+}
+
+/* Half a credential opens no door. */
+static void
+a_credential_is_whole (void)
+{
+  g_autofree char *path = make_folder ();
+
+  for (gsize length = 0; length < 70; length++)
+    {
+      g_autofree char *text = g_strnfill (length, 'a');
+      g_autoptr (GBytes) bytes = g_bytes_new (text, length);
+      g_autoptr (GError) error = NULL;
+
+      g_assert_true (folder_write (path, FOLDER_FILE_CREDENTIAL, bytes, NULL));
+      g_autofree char *credential = folder_credential (path, &error);
+      g_assert_cmpstr (credential, ==, length == 64 ? text : NULL);
+      g_assert_cmpint (error == NULL, ==, length == 64);
+    }
+  g_assert_true (folder_remove (path, NULL));
+}
+
+/* The whole file; FALSE when it cannot be read to its end. */
+static void
+a_file_is_shown_whole (void)
+{
+  g_autofree char *path = make_folder (), *inner = g_build_filename (path, "batch-1", NULL);
+  g_autofree char *text = g_strnfill (300001, 'y'), *shown = NULL, *name = NULL;
+  g_autoptr (GBytes) bytes = g_bytes_new (text, strlen (text));
+  int fd = g_file_open_tmp ("satin-file-XXXXXX", &name, NULL);
+
+  g_assert_true (folder_write (path, "answer", bytes, NULL));
+  g_assert_true (folder_show (path, "answer", fd));
+  g_assert_true (folder_show (path, "none", fd));
+  g_assert_cmpint (g_mkdir (inner, 0700), ==, 0);
+  g_assert_false (folder_show (path, "batch-1", fd));
+  g_close (fd, NULL);
+  g_assert_true (g_file_get_contents (name, &shown, NULL, NULL));
+  g_assert_cmpstr (shown, ==, text);
+  g_unlink (name);
+  g_assert_true (folder_remove (path, NULL));
+}
+
+/* The end of a run stands: signals that come afterwards do not change how its process ends. */
+static void
+late_signals_change_nothing (void)
+{
+  static const int signals[] = { SIGTERM, SIGUSR1, SIGHUP };
+
+  for (guint i = 0; i < G_N_ELEMENTS (signals); i++)
+    {
+      int status;
+      pid_t pid = fork ();
+      if (pid == 0)
+        {
+          folder_ended ();
+          raise (signals[i]);
+          _exit (42);
+        }
+      g_assert_cmpint (waitpid (pid, &status, 0), ==, pid);
+      g_assert_true (WIFEXITED (status) && WEXITSTATUS (status) == 42);
+    }
+}
+
+int
+main (int argc, char **argv)
+{
+  noted = g_string_new (NULL);
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/folder-file/a-file-comes-in-pieces", a_file_comes_in_pieces);
+  g_test_add_func ("/folder-file/what-is-safe-is-on-the-disk", what_is_safe_is_on_the_disk);
+  g_test_add_func ("/folder-file/folders-of-others-stay", folders_of_others_stay);
+  g_test_add_func ("/folder-file/names-have-a-length", names_have_a_length);
+  g_test_add_func ("/folder-file/a-credential-is-whole", a_credential_is_whole);
+  g_test_add_func ("/folder-file/a-file-is-shown-whole", a_file_is_shown_whole);
+  g_test_add_func ("/folder-file/late-signals-change-nothing", late_signals_change_nothing);
+  return g_test_run ();
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What `run` in a run's folder says, and the options that go with a checkpoint. */
+#include "folder/folder-run.h"
+
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* No field has the value that it has when nobody says anything, and no two have the same. */
+static FolderRun
+a_full_run (void)
+{
+  const char *argv[] = { "", "-x", "two words;", "caf\xe9", "a\\b\n", NULL };
+
+  return (FolderRun){ .id = g_strdup ("0123456789abcdef0123456789abcdef"),
+                      .name = g_strdup ("full"),
+                      .program = g_strdup ("/opt/bin/fib"),
+                      .argv = g_strdupv ((char **)argv),
+                      .folder = g_strdup ("/tmp/\xff x"),
+                      .checkpoint = g_strdup ("/tmp/f.satin"),
+                      .trace = g_strdup ("/tmp/trace\t.json"),
+                      .interval_s = 2.5,
+                      .keep_s = 0.25,
+                      .heartbeat_s = 0.1,
+                      .silence_s = 0.3,
+                      .workers = 3,
+                      .stack = G_GUINT64_CONSTANT (5) << 32,
+                      .shared_memory = G_GUINT64_CONSTANT (7) << 32,
+                      .nodes = 4,
+                      .tcp = TRUE,
+                      .listen = g_strdup ("192.0.2.1"),
+                      .protect = PLAN_BUDDY,
+                      .verify = 0.125,
+                      .resume = TRUE,
+                      .mended = TRUE,
+                      .trust = TRUE,
+                      .token = g_strdup ("a token"),
+                      .rows_token = g_strdup ("of rows"),
+                      .build = g_strdup ("a build"),
+                      .steal = 2,
+                      .closed = TRUE,
+                      .invited = TRUE,
+                      .launcher_pid = 123456,
+                      .host = g_strdup ("fs0.example"),
+                      .started_us = G_GINT64_CONSTANT (1700000000000001),
+                      .site = g_strdup ("delft"),
+                      .port_first = 7000,
+                      .port_last = 7010,
+                      .sockets = g_strdup ("/tmp/sockets") };
+}
+
+static char *
+make_folder (void)
+{
+  return g_dir_make_tmp ("satin-run-XXXXXX", NULL);
+}
+
+static void
+remove_folder (const char *folder)
+{
+  g_autofree char *run = g_build_filename (folder, FOLDER_RUN_FILE, NULL);
+
+  g_unlink (run);
+  g_assert_cmpint (g_rmdir (folder), ==, 0);
+}
+
+static void
+every_field_comes_back (void)
+{
+  g_auto (FolderRun) run = a_full_run (), back = { 0 };
+  g_autofree char *folder = make_folder ();
+  g_autoptr (GError) error = NULL;
+
+  g_assert_true (folder_run_write (&run, folder, &error));
+  g_assert_true (folder_read (folder, &back, &error));
+  g_assert_no_error (error);
+  const char *const texts[][2] = {
+    { run.id, back.id },           { run.name, back.name },   { run.program, back.program },
+    { run.folder, back.folder },   { run.trace, back.trace }, { run.checkpoint, back.checkpoint },
+    { run.listen, back.listen },   { run.token, back.token }, { run.rows_token, back.rows_token },
+    { run.build, back.build },     { run.host, back.host },   { run.site, back.site },
+    { run.sockets, back.sockets },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (texts); i++)
+    g_assert_cmpstr (texts[i][0], ==, texts[i][1]);
+  g_assert_cmpstrv (run.argv, back.argv);
+  const double numbers[][2] = {
+    { run.interval_s, back.interval_s },
+    { run.keep_s, back.keep_s },
+    { run.heartbeat_s, back.heartbeat_s },
+    { run.silence_s, back.silence_s },
+    { run.verify, back.verify },
+    { (double)run.workers, (double)back.workers },
+    { (double)run.stack, (double)back.stack },
+    { (double)run.shared_memory, (double)back.shared_memory },
+    { run.nodes, back.nodes },
+    { run.tcp, back.tcp },
+    { run.protect, back.protect },
+    { run.resume, back.resume },
+    { run.mended, back.mended },
+    { run.trust, back.trust },
+    { run.steal, back.steal },
+    { run.closed, back.closed },
+    { run.invited, back.invited },
+    { (double)run.launcher_pid, (double)back.launcher_pid },
+    { (double)run.started_us, (double)back.started_us },
+    { run.port_first, back.port_first },
+    { run.port_last, back.port_last },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (numbers); i++)
+    if (numbers[i][0] != numbers[i][1])
+      g_error ("number %u is %g, not %g", i, numbers[i][1], numbers[i][0]);
+  remove_folder (folder);
+}
+
+/* Numbers of workers: none said is one; 0 stays, and stands for the cores of each host. */
+static void
+workers_of_each_host (void)
+{
+  static const int workers[] = { 0, 1, 7, FOLDER_WORKERS_MAX };
+  g_autofree char *folder = make_folder ();
+
+  for (guint i = 0; i < G_N_ELEMENTS (workers); i++)
+    {
+      g_auto (FolderRun) run = a_full_run (), back = { 0 };
+      run.workers = workers[i];
+      g_assert_true (folder_run_write (&run, folder, NULL));
+      g_assert_true (folder_read (folder, &back, NULL));
+      g_assert_cmpint (back.workers, ==, workers[i]);
+    }
+  remove_folder (folder);
+}
+
+/* The options that a checkpoint has for the run that resumes it; whatever is nonsense is ignored.
+ */
+static void
+options_come_back (void)
+{
+  g_auto (FolderRun) run = a_full_run (), back = { .workers = 1 };
+  g_autofree char *text = folder_options_write (&run);
+
+  for (int nonsense = FALSE; nonsense <= TRUE; nonsense++)
+    {
+      folder_options_read (nonsense ? "[launch]\nnodes=-1\nworkers=x\ninterval=nan\nkeep=-1\n"
+                                      "heartbeat=1\nsilence=2\nsteal=x\ntcp=true\n"
+                                      "stack=21474836480\nshared-memory=30064771072\n"
+                                    : text,
+                           &back);
+      g_assert_cmpint (back.nodes, ==, 4);
+      g_assert_cmpint (back.workers, ==, 3);
+      g_assert_cmpfloat (back.interval_s, ==, 2.5);
+      g_assert_cmpfloat (back.keep_s, ==, 0.25);
+      g_assert_cmpfloat (back.heartbeat_s, ==, 0.1);
+      g_assert_cmpfloat (back.silence_s, ==, 0.3);
+      g_assert_cmpint (back.steal, ==, 2);
+      g_assert_cmpuint (back.stack, ==, run.stack);
+      g_assert_cmpuint (back.shared_memory, ==, run.shared_memory);
+      g_assert_true (back.tcp);
+    }
+  folder_options_read ("[launch]\nnodes=1025\nworkers=1025\ninterval=1e99\nkeep=1e99\n", &back);
+  g_assert_cmpint (back.nodes, ==, 4);
+  g_assert_cmpint (back.workers, ==, FOLDER_WORKERS_MAX); /* another host may have more cores */
+  g_assert_cmpfloat (back.interval_s, ==, 2.5);
+  g_assert_cmpfloat (back.keep_s, ==, 0.25);
+}
+
+static void
+intervals (void)
+{
+  static const struct
+  {
+    const char *text;
+    double interval_s, keep_s; /* 0: it is refused */
+  } cases[] = { { "auto", 2, 0 },      { "3", 3, 0 },        { "10,0.5", 10, 0.5 },
+                { "0.05", 0.05, 0 },   { "1,1", 1, 1 },      { "604800,604800", 604800, 604800 },
+                { "1,5", 0, 0 },       { "1,", 0, 0 },       { ",1", 0, 0 },
+                { "1,0", 0, 0 },       { "1,0.04", 0, 0 },   { "auto,1", 0, 0 },
+                { "1,0.5,0.1", 0, 0 }, { "1;0.5", 0, 0 },    { "", 0, 0 },
+                { "1,nan", 0, 0 },     { "604801,1", 0, 0 }, { "1,0.5x", 0, 0 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      double interval_s = -1, keep_s = -1;
+      gboolean good = folder_interval_read (cases[i].text, &interval_s, &keep_s);
+      g_assert_cmpint (good, ==, cases[i].interval_s > 0);
+      g_assert_cmpfloat_with_epsilon (interval_s, good ? cases[i].interval_s : -1, 1e-9);
+      g_assert_cmpfloat_with_epsilon (keep_s, good ? cases[i].keep_s : -1, 1e-9);
+    }
+}
+
+/* Whatever numbers the processes of its nodes get; a folder that does not do leaves no other one.
+ */
+static void
+sockets_have_room (void)
+{
+  for (gsize length = 60; length <= FOLDER_SOCKET_MAX; length++)
+    {
+      g_autofree char *name = g_strnfill (length - 1, 'x'), *path = g_strconcat ("/", name, NULL);
+      g_auto (FolderRun) run = { 0 };
+      g_autoptr (GError) error = NULL;
+      g_assert_true (folder_run_place_sockets (&run, path, &error));
+      g_autofree char *socket = folder_socket (&run, G_MAXINT32);
+      g_assert_cmpuint (strlen (socket), <=, FOLDER_SOCKET_MAX);
+      if (g_str_equal (run.sockets, path))
+        continue;
+      g_assert_cmpuint (length + strlen (socket) - strlen (run.sockets), >, FOLDER_SOCKET_MAX);
+      g_assert_true (folder_run_sockets_are_ours (run.sockets));
+      g_assert_cmpint (g_rmdir (run.sockets), ==, 0);
+    }
+}
+
+/* Only what Satin made for sockets is removed with a run: the file may come from anybody. */
+static void
+only_own_sockets_are_removed (void)
+{
+  static const char *const names[] = { "satin-x", "other", "link" };
+  g_autofree char *folder = make_folder ();
+
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    {
+      g_autofree char *sockets = g_build_filename (folder, i == 2 ? "satin-link" : names[i], NULL);
+      g_autofree char *path = g_build_filename (folder, "run", NULL);
+      g_autofree char *real = g_build_filename (folder, "real", NULL);
+      g_autofree char *file = g_build_filename (i == 2 ? real : sockets, "file", NULL);
+      g_auto (FolderRun) run = a_full_run ();
+
+      g_free (run.sockets);
+      run.sockets = g_strdup (sockets);
+      g_assert_cmpint (g_mkdir (path, 0700), ==, 0);
+      if (i == 2)
+        g_assert_cmpint (g_mkdir (real, 0700) | symlink ("real", sockets), ==, 0);
+      else
+        g_assert_cmpint (g_mkdir (sockets, 0700), ==, 0);
+      g_assert_true (g_file_set_contents (file, "x", 1, NULL));
+      g_assert_true (folder_run_write (&run, path, NULL));
+      g_assert_true (folder_remove (path, NULL));
+      g_assert_false (g_file_test (path, G_FILE_TEST_EXISTS));
+      g_assert_cmpint (g_file_test (file, G_FILE_TEST_EXISTS), ==, i > 0);
+      g_unlink (file);
+      g_unlink (sockets);
+      g_rmdir (sockets);
+      g_rmdir (real);
+    }
+  g_assert_cmpint (g_rmdir (folder), ==, 0);
+}
+
+/* A program alone shows its answer itself; of other runs that went well the folder has one. */
+static void
+an_answer_may_be_missing (void)
+{
+  g_auto (FolderRun) run = a_full_run ();
+  g_autofree char *folder = make_folder ();
+
+  for (run.nodes = 0; run.nodes <= 1; run.nodes++)
+    {
+      g_assert_true (folder_run_write (&run, folder, NULL));
+      g_assert_cmpint (folder_lacks_answer (folder, 0), ==, run.nodes > 0);
+      g_assert_false (folder_lacks_answer (folder, 75));
+    }
+  g_assert_true (folder_claim (folder, FOLDER_FILE_ANSWER));
+  g_assert_false (folder_lacks_answer (folder, 0));
+  g_assert_true (folder_remove (folder, NULL));
+}
+
+static void
+nodes_come_by_their_numbers (void)
+{
+  static const gint64 numbers[] = { 30, 4, 200, 1, 77, 2147483647, 9, 12 };
+  g_autofree char *folder = make_folder ();
+
+  for (guint i = 0; i < G_N_ELEMENTS (numbers); i++)
+    {
+      g_autofree char *file = folder_node_file (numbers[i], "x");
+      g_assert_true (folder_claim (folder, file));
+      g_assert_false (folder_claim (folder, file)); /* the first one has it */
+    }
+  g_autoptr (GArray) pids = folder_pids (folder, "x");
+  g_assert_cmpuint (pids->len, ==, G_N_ELEMENTS (numbers));
+  for (guint i = 1; i < pids->len; i++)
+    g_assert_cmpint (g_array_index (pids, gint64, i - 1), <, g_array_index (pids, gint64, i));
+  g_assert_true (folder_remove (folder, NULL));
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/folder-run/every-field-comes-back", every_field_comes_back);
+  g_test_add_func ("/folder-run/workers-of-each-host", workers_of_each_host);
+  g_test_add_func ("/folder-run/options-come-back", options_come_back);
+  g_test_add_func ("/folder-run/intervals", intervals);
+  g_test_add_func ("/folder-run/sockets-have-room", sockets_have_room);
+  g_test_add_func ("/folder-run/only-own-sockets-are-removed", only_own_sockets_are_removed);
+  g_test_add_func ("/folder-run/an-answer-may-be-missing", an_answer_may_be_missing);
+  g_test_add_func ("/folder-run/nodes-come-by-their-numbers", nodes_come_by_their_numbers);
+  return g_test_run ();
+}
