@@ -195,7 +195,6 @@ begin_large (WireQueue *queue, const WireMessage *message)
   queue->large = g_ptr_array_ref (message->parts);
   queue->large_urgent = message->urgent;
   queue->large_part = 0;
-  queue->large_offset = 0;
   queue->large_left = message->size;
   push_piece (queue);
 }
