@@ -443,6 +443,7 @@ main (int argc, char **argv)
     { "/far/nodes-together", NULL, nodes_together },
   };
 
+  alarm (20); /* where one end waits for what the other does not say */
   if (argc == 4 && g_str_equal (argv[1], "--node"))
     return be_a_node (argv[2], (guint)atoi (argv[3]));
   own_program = g_file_read_link ("/proc/self/exe", NULL);

@@ -4,6 +4,7 @@
 #include "launch/launch-words.h"
 
 #include "command/command.h"
+#include "folder/folder-run.h"
 #include "launch/trouble.h"
 
 #include "node/driver-private.h"
@@ -172,11 +173,18 @@ test_gone_beside_others (void)
 {
   g_autofree char *path = folder_new ();
   g_autofree char *own = folder_node_file (getpid (), "address");
+  g_autofree char *other = folder_node_file (getppid (), "address");
 
   put (path, own, "127.0.0.1:1\n");
   put (path, "node-1.address", "127.0.0.1:2\n");
   launch_words_gone (path, 1, ENDED_WITH (COMMAND_DONE), 0);
   assert_said ("satin: node 1 left; 1 goes on\n");
+  put (path, other, "127.0.0.1:3\n");
+  launch_words_gone (path, 1, ENDED_WITH (COMMAND_DONE), 0);
+  assert_said ("satin: node 1 left; 2 go on\n");
+  launch_words_gone (path, getppid (), KILLED_BY (SIGKILL), 0);
+  g_assert_true (g_str_has_suffix (said->str, " died (signal 9); 2 go on\n"));
+  g_string_truncate (said, 0);
   g_assert_true (folder_remove (path, NULL));
 }
 
@@ -268,8 +276,8 @@ test_next (void)
 {
   g_autofree char *path = folder_new ();
   g_autofree char *file = g_build_filename (path, "a b", NULL);
-  g_autofree char *suspended = g_strdup_printf ("satin: suspended: `satin resume '%s'` goes on\n",
-                                                file);
+  g_autofree char *suspended
+      = g_strdup_printf ("satin: suspended: `satin resume '%s'` goes on\n", file);
   g_autofree char *saved
       = g_strdup_printf ("satin: `satin resume '%s'` goes on from what was saved\n", file);
   FolderRun run = { 0 };
@@ -293,6 +301,174 @@ test_next (void)
   g_assert_true (folder_remove (path, NULL));
 }
 
+/* (transfer full): what a call writes to a descriptor of the process. */
+static char *
+written (int fd, int (*call) (const char *), const char *path, int *code)
+{
+  g_autofree char *name = NULL;
+  char *text = NULL;
+  int file = g_file_open_tmp ("satin-words-XXXXXX", &name, NULL), before = dup (fd);
+
+  fflush (NULL);
+  g_assert_cmpint (dup2 (file, fd), ==, fd);
+  *code = call (path);
+  fflush (NULL);
+  g_assert_cmpint (dup2 (before, fd), ==, fd);
+  g_assert_true (g_file_get_contents (name, &text, NULL, NULL));
+  g_unlink (name);
+  close (before);
+  close (file);
+  return text;
+}
+
+static int
+answer_of_a_good_run (const char *path)
+{
+  return launch_words_answer (path, COMMAND_DONE);
+}
+
+static int
+answer_of_a_bad_run (const char *path)
+{
+  return launch_words_answer (path, 5);
+}
+
+static int
+words_of_main (const char *path)
+{
+  return launch_words_of_main (path);
+}
+
+static void
+put_run (const char *path, const char *checkpoint)
+{
+  g_auto (FolderRun) run = { .id = g_strdup ("id"),
+                             .name = g_strdup ("r-1"),
+                             .program = g_strdup ("/p"),
+                             .argv = g_new0 (char *, 1),
+                             .folder = g_strdup ("/"),
+                             .sockets = g_strdup (path),
+                             .checkpoint = g_strdup (checkpoint),
+                             .nodes = 1 };
+
+  g_assert_true (folder_run_write (&run, path, NULL));
+}
+
+/* The answer alone goes to standard output. A run that went well and has none here is no success:
+ * the user is told where it is. */
+static void
+test_answer (void)
+{
+  g_autofree char *path = folder_new ();
+  int code;
+
+  put (path, "answer", "forty-two\n");
+  put (path, "answer.err", "by the way\n");
+  g_autofree char *whole = written (STDOUT_FILENO, answer_of_a_good_run, path, &code);
+  g_assert_cmpstr (whole, ==, "forty-two\n");
+  g_assert_cmpint (code, ==, COMMAND_DONE);
+  g_autofree char *bad = written (STDOUT_FILENO, answer_of_a_bad_run, path, &code);
+  g_assert_cmpstr (bad, ==, "forty-two\n");
+  g_assert_cmpint (code, ==, 5);
+  g_autofree char *aside = written (STDERR_FILENO, words_of_main, path, &code);
+  g_assert_cmpstr (aside, ==, "by the way\n");
+  g_assert_true (code);
+  assert_said ("");
+  folder_disclaim (path, "answer");
+  for (int kept = FALSE; kept <= TRUE; kept++)
+    {
+      put_run (path, kept ? "/a b" : NULL);
+      g_assert_true (folder_claim (path, FOLDER_FILE_SHOWN));
+      g_autofree char *none = written (STDOUT_FILENO, answer_of_a_good_run, path, &code);
+      g_assert_cmpstr (none, ==, "");
+      g_assert_cmpint (code, ==, COMMAND_ERROR);
+      assert_said (kept ? "satin: the run is done, but its answer has not come here: `satin resume "
+                          "'/a b'` shows it\n"
+                        : "satin: the run is done, but its answer has not come here: `satin wait "
+                          "r-1` within a minute asks the other hosts again\n");
+      g_assert_true (folder_claim (path, FOLDER_FILE_SHOWN)); /* somebody else may show it */
+      folder_disclaim (path, FOLDER_FILE_SHOWN);
+    }
+  g_autofree char *late = written (STDOUT_FILENO, answer_of_a_bad_run, path, &code);
+  g_assert_cmpint (code, ==, 5);
+  assert_said ("");
+  g_assert_true (folder_remove (path, NULL));
+}
+
+/* How to see the job that ended the run. */
+static void
+test_replay (void)
+{
+  g_autofree char *path = folder_new (), *file = g_build_filename (path, "c", NULL);
+  g_autofree char *words
+      = g_strdup_printf ("satin: `satin replay %s PATH` runs the job at PATH again, alone\n", file);
+  FolderRun run = { 0 };
+
+  launch_words_replay (&run);
+  assert_said ("");
+  run.checkpoint = file;
+  launch_words_replay (&run);
+  assert_said ("satin: nothing was published before that, so there is nothing to resume or replay: "
+               "run the program alone, as in gdb, to see the job\n");
+  put (path, "c", "x");
+  launch_words_replay (&run);
+  assert_said (words);
+  g_assert_true (folder_remove (path, NULL));
+}
+
+/* A run that was stopped before it began has an end, too, and says how it begins. */
+static void
+test_not_begun (void)
+{
+  static const struct
+  {
+    const char *checkpoint, *words, *sentence;
+    gboolean resume;
+  } cases[] = {
+    { NULL, "satin: stopped; without --checkpoint nothing is kept\n", NULL, FALSE },
+    { "/c", "satin: suspended: it had not begun; the same command begins again\n",
+      "it had not begun; the same command begins again", FALSE },
+    { "/c", "satin: suspended: `satin resume /c` goes on\n", NULL, TRUE },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *path = folder_new (), *sentence = NULL;
+      FolderRun run = { .checkpoint = (char *)cases[i].checkpoint, .resume = cases[i].resume };
+      int code;
+
+      g_assert_cmpint (launch_words_not_begun (&run, path), ==, COMMAND_SUSPENDED);
+      assert_said (cases[i].words);
+      g_assert_true (folder_has_ended (path, &code, &sentence));
+      g_assert_cmpint (code, ==, COMMAND_SUSPENDED);
+      g_assert_cmpstr (sentence, ==, cases[i].sentence);
+      g_assert_true (folder_remove (path, NULL));
+    }
+}
+
+/* --stats writes the figures where it says; the summary is for people. */
+static void
+test_figures (void)
+{
+  g_autofree char *path = folder_new (), *stats = g_build_filename (path, "s.json", NULL);
+  g_autofree char *json = NULL;
+  g_autoptr (GArray) own = g_array_new (FALSE, FALSE, sizeof (gint64));
+  const FiguresSeen seen = { .wall_s = 2, .own = own };
+
+  launch_words_figures (path, &seen, NULL, FALSE);
+  launch_words_figures (path, &seen, stats, FALSE);
+  assert_said ("");
+  g_assert_true (g_file_get_contents (stats, &json, NULL, NULL));
+  g_assert_nonnull (strstr (json, "\"wall_s\": 2"));
+  launch_words_figures (path, &seen, NULL, TRUE);
+  g_assert_true (g_str_has_prefix (said->str, "satin: "));
+  g_string_truncate (said, 0);
+  launch_words_figures (path, &seen, "/nonexistent/s", FALSE);
+  g_assert_true (g_str_has_prefix (said->str, "satin: cannot write the figures: "));
+  g_string_truncate (said, 0);
+  g_assert_true (folder_remove (path, NULL));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -308,5 +484,9 @@ main (int argc, char **argv)
   g_test_add_func ("/launch-words/left-out", test_left_out);
   g_test_add_func ("/launch-words/end", test_end);
   g_test_add_func ("/launch-words/next", test_next);
+  g_test_add_func ("/launch-words/answer", test_answer);
+  g_test_add_func ("/launch-words/replay", test_replay);
+  g_test_add_func ("/launch-words/not-begun", test_not_begun);
+  g_test_add_func ("/launch-words/figures", test_figures);
   return g_test_run ();
 }

@@ -377,6 +377,46 @@ test_a_lock_in_vain_is_not_the_last (void)
   for_each_kind (a_lock_in_vain);
 }
 
+#define HOUR_US (G_GINT64_CONSTANT (3600) * G_USEC_PER_SEC)
+
+/* What another writer has put there is swept when it has not changed for so long: before that it
+ * may be at work. */
+static void
+a_leftover_of_another (Fixture *f)
+{
+  static const char name[] = "/files/a.db.123.0123abcd.4.tmp";
+  static const struct
+  {
+    gint64 later_us;
+    gsize size; /* to which it grows; 0: it does not */
+    gboolean stays;
+  } looks[] = { { 0, 1, TRUE },
+                { HOUR_US / 2, 0, TRUE },
+                { HOUR_US / 3, 2, TRUE },
+                { HOUR_US - 1, 0, TRUE },
+                { 1, 0, FALSE } };
+
+  if (strcmp (f->kind->name, "s3") == 0)
+    return; /* it needs no temporary files, and is not looked through */
+  assert_put (f->place, f->old, NULL, NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (looks); i++)
+    {
+      now_us += looks[i].later_us;
+      if (looks[i].size > 0)
+        shelf_put (name, "xx", looks[i].size);
+      g_assert_true (place_sweep (f->place, HOUR_US, NULL));
+      g_autoptr (GBytes) bytes = shelf_get (name);
+      g_assert_cmpint (bytes != NULL, ==, looks[i].stays);
+    }
+  assert_names ("a.db");
+}
+
+static void
+test_a_leftover_of_another (void)
+{
+  for_each_kind (a_leftover_of_another);
+}
+
 typedef struct
 {
   Fixture *f;
@@ -453,6 +493,7 @@ main (int argc, char **argv)
   g_setenv ("AWS_ACCESS_KEY_ID", "ONE", TRUE);
   g_setenv ("AWS_SECRET_ACCESS_KEY", "TWO", TRUE);
   g_setenv ("AWS_ENDPOINT_URL", "http://shelf/", TRUE);
+  g_test_add_func ("/place/a-leftover-of-another", test_a_leftover_of_another);
   g_test_add_func ("/place/promises-are-kept", test_promises_are_kept);
   g_test_add_func ("/place/an-empty-file-is-nothing", test_an_empty_file_is_nothing);
   g_test_add_func ("/place/readers-find-a-whole-file", test_readers_find_a_whole_file);

@@ -387,6 +387,69 @@ any_part_may_be_written (gconstpointer seed)
   traffic_close (&traffic);
 }
 
+static GPollableReturn
+break_or_count (void *data, const GOutputVector *vectors, int n, gsize *written)
+{
+  int *most = data;
+
+  g_assert_nonnull (vectors);
+  *written = 0;
+  if (*most < 0)
+    return G_POLLABLE_RETURN_FAILED;
+  *most = MAX (*most, n);
+  return G_POLLABLE_RETURN_WOULD_BLOCK;
+}
+
+/* However many pieces wait, the system is offered no more than there is room for; and a broken
+ * connection is told of. */
+static void
+many_pieces_are_offered (void)
+{
+  static const gsize sizes[] = { 5000, 10 };
+
+  for (guint pieces = 28; pieces < 36; pieces++)
+    {
+      WireQueue queue;
+      int most = 0;
+      wire_queue_init (&queue);
+      for (guint i = 0; i <= pieces; i++)
+        {
+          gsize size = sizes[i == pieces];
+          g_autoptr (GPtrArray) parts
+              = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
+          g_ptr_array_add (parts, g_bytes_new_take (g_malloc0 (size), size));
+          wire_queue_add (&queue, parts, FALSE);
+        }
+      g_assert_true (wire_queue_write (&queue, break_or_count, &most, G_MAXSIZE));
+      g_assert_cmpint (most, >, 20);
+      g_assert_cmpint (most, <=, 32);
+      most = -1;
+      g_assert_false (wire_queue_write (&queue, break_or_count, &most, G_MAXSIZE));
+      wire_queue_clear (&queue);
+    }
+}
+
+/* A control client reads whole messages, however large. */
+static void
+a_client_gets_no_pieces (void)
+{
+  for (int whole = FALSE; whole <= TRUE; whole++)
+    {
+      Pipe pipe;
+      guint64 header;
+      pipe_open (&pipe, 1);
+      pipe.queue.whole = whole;
+      g_autoptr (GPtrArray) parts = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
+      g_ptr_array_add (parts, g_bytes_new_take (g_malloc0 (3 * WIRE_PIECE), 3 * WIRE_PIECE));
+      wire_queue_add (&pipe.queue, parts, FALSE);
+      g_assert_true (wire_queue_write (&pipe.queue, keep, &pipe, G_MAXSIZE));
+      memcpy (&header, pipe.bytes->data, sizeof header);
+      g_assert_cmpuint (GUINT64_FROM_LE (header) >> WIRE_KIND_SHIFT, ==,
+                        whole ? WIRE_WHOLE : WIRE_BEGIN);
+      pipe_close (&pipe);
+    }
+}
+
 #define FRAME(kind, size) (((guint64)(kind) << WIRE_KIND_SHIFT) | (size))
 
 /* FALSE: refused. */
@@ -475,6 +538,8 @@ main (int argc, char **argv)
       g_test_add_data_func (between, GSIZE_TO_POINTER (steps[i]), a_whole_one_comes_between_pieces);
     }
   g_test_add_func ("/intake/wrong-frames-are-refused", wrong_frames_are_refused);
+  g_test_add_func ("/queue/many-pieces-are-offered", many_pieces_are_offered);
+  g_test_add_func ("/queue/a-client-gets-no-pieces", a_client_gets_no_pieces);
   g_test_add_func ("/intake/not-copied", large_ones_are_not_copied);
   g_test_add_func ("/intake/a-burst-leaves-nothing", a_burst_leaves_nothing);
   for (guint seed = 1; seed <= 8; seed++)

@@ -262,6 +262,38 @@ only_addresses_of_this_host_are_listened_at (void)
     }
 }
 
+/* What a process that is gone has left at the place of a socket is no hindrance, nor is a port of
+ * the range that somebody has. */
+static void
+taken_places_are_passed_over (void)
+{
+  g_autofree char *folder = g_dir_make_tmp ("satin-wire-XXXXXX", NULL);
+  g_autofree char *path = g_build_filename (folder, "s", NULL), *wanted = NULL;
+  g_autoptr (GSocketAddress) any = g_inet_socket_address_new_from_string ("127.0.0.1", 0);
+  g_autoptr (GSocket) taken = listen_at (any);
+  g_autoptr (GSocketAddress) bound = g_socket_get_local_address (taken, NULL);
+  int port = g_inet_socket_address_get_port (G_INET_SOCKET_ADDRESS (bound));
+  World world = { .poller = poller_new (NULL) };
+  g_autoptr (GError) error = NULL;
+  if (!world_needs_tls ())
+    return;
+  g_assert_true (g_file_set_contents (path, "", 0, NULL));
+  Listener *listener = listener_new (poller_context (world.poller), path,
+                                     &(ListenerPlace){ "127.0.0.1", port, MIN (port + 20, 65535) },
+                                     world_on_accepted, world_on_crowded, &world, &error);
+  g_assert_no_error (error);
+  wanted = g_strdup_printf ("tcp:127.0.0.1:%d", port);
+  g_assert_true (g_str_has_prefix (listener_addresses (listener)[1], "tcp:127.0.0.1:"));
+  g_assert_cmpstr (listener_addresses (listener)[1], !=, wanted);
+  listener_free (listener);
+  g_assert_null (listener_new (poller_context (world.poller), path,
+                               &(ListenerPlace){ "127.0.0.1", port, port }, world_on_accepted,
+                               world_on_crowded, &world, &error));
+  g_assert_nonnull (error);
+  g_assert_cmpint (g_rmdir (folder), ==, 0);
+  poller_free (world.poller);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -280,5 +312,6 @@ main (int argc, char **argv)
                    who_lives_and_says_nothing_may_be_it);
   g_test_add_func ("/wire-tls/only-addresses-of-this-host",
                    only_addresses_of_this_host_are_listened_at);
+  g_test_add_func ("/wire-tls/taken-places-are-passed-over", taken_places_are_passed_over);
   return g_test_run ();
 }

@@ -2,6 +2,11 @@
 /* What goes over a wire, in which order, and how its ends are noticed. */
 #include "wire-world.h"
 
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 static void
 messages_arrive_whole (gconstpointer tcp)
 {
@@ -201,6 +206,51 @@ the_other_side_closing_is_noticed (void)
   world_close (&world);
 }
 
+/* How many sockets a process that is forked now has. */
+static int
+sockets_of_a_fork (void)
+{
+  int status;
+  pid_t pid = fork ();
+  if (pid == 0)
+    {
+      int n = 0;
+      char name[64], target[64];
+      for (int fd = 0; fd < 200; fd++)
+        {
+          g_snprintf (name, sizeof name, "/proc/self/fd/%d", fd);
+          ssize_t size = readlink (name, target, sizeof target);
+          n += size > 7 && memcmp (target, "socket:", 7) == 0;
+        }
+      _exit (n);
+    }
+  g_assert_cmpint (waitpid (pid, &status, 0), ==, pid);
+  return WEXITSTATUS (status);
+}
+
+/* What a job forks holds neither links nor the listening socket; numbers that are free again are
+ * anybody's. */
+static void
+forks_hold_no_links (void)
+{
+  World world;
+  int before = sockets_of_a_fork (), pairs[8][2];
+  world_open (&world, FALSE);
+  world.near = wire_dial (world.poller, &world.run, WIRE_ROLE_NODE,
+                          listener_addresses (world.listener)[0], &world_calls, &world);
+  UNTIL (&world, world.ups == 2);
+  g_assert_cmpint (sockets_of_a_fork (), ==, before);
+  world_close (&world);
+  for (guint i = 0; i < G_N_ELEMENTS (pairs); i++)
+    g_assert_cmpint (socketpair (AF_UNIX, SOCK_STREAM, 0, pairs[i]), ==, 0);
+  g_assert_cmpint (sockets_of_a_fork (), ==, before + 2 * (int)G_N_ELEMENTS (pairs));
+  for (guint i = 0; i < G_N_ELEMENTS (pairs); i++)
+    {
+      close (pairs[i][0]);
+      close (pairs[i][1]);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -219,5 +269,6 @@ main (int argc, char **argv)
   g_test_add_func ("/wire/urgent-ones-do-not-pass-each-other", urgent_ones_do_not_pass_each_other);
   g_test_add_func ("/wire/a-dial-to-nobody-says-dead", a_dial_to_nobody_says_dead);
   g_test_add_func ("/wire/the-other-side-closing-is-noticed", the_other_side_closing_is_noticed);
+  g_test_add_func ("/wire/forks-hold-no-links", forks_hold_no_links);
   return g_test_run ();
 }

@@ -117,7 +117,7 @@ world_close (World *world)
   if (world->far != NULL)
     wire_close (world->far);
   listener_free (world->listener);
-  g_rmdir (world->folder);
+  g_assert_cmpint (g_rmdir (world->folder), ==, 0); /* no socket stays */
   poller_free (world->poller);
   g_free (world->folder);
   g_free (world->path);

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Questions to a node, which here is a thread that may be anybody: it knows the credential or not,
+ * and says what it is told to. */
+#include "link/wire-private.h"
+
+#include "host/whole.h"
+
+#include <gio/gio.h>
+#include <glib/gstdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define CREDENTIAL "secret"
+
+typedef struct
+{
+  const char *magic; /* of its greeting */
+  gsize text_size;   /* that it says its text has */
+  const char *text;  /* (nullable) of its greeting; NULL: so many bytes */
+  const char *proof; /* the credential that it proves; NULL: it closes the connection first */
+  guint64 size;      /* that it says its reply has; … */
+  gsize sent;        /* … and so much of it is sent */
+} Lie;
+
+typedef struct
+{
+  char *folder, *path, *address;
+  int fd;
+  Lie lie;
+  gboolean heard_proof; /* the asker's was right */
+  GThread *thread;
+} Fixture;
+
+static gboolean
+read_all (int fd, void *to, gsize size)
+{
+  gssize n = 0;
+
+  for (gsize got = 0; got < size; got += (gsize)n)
+    if ((n = whole_read_some (fd, (char *)to + got, size - got)) <= 0)
+      return FALSE;
+  return TRUE;
+}
+
+static gboolean
+greet (Fixture *f, int fd)
+{
+  const Lie *lie = &f->lie;
+  guint8 head[MAGIC_SIZE + NONCE_SIZE + 2] = { 0 }, frame[1 + NONCE_SIZE + PROOF_SIZE];
+  guint8 proof[PROOF_SIZE];
+  g_autofree char *text
+      = lie->text != NULL ? g_strdup (lie->text) : g_strnfill (lie->text_size, 'x');
+
+  memcpy (head, lie->magic, MAGIC_SIZE);
+  head[MAGIC_SIZE + NONCE_SIZE] = (guint8)lie->text_size;
+  head[MAGIC_SIZE + NONCE_SIZE + 1] = (guint8)(lie->text_size >> 8);
+  if (!whole_write (fd, head, sizeof head) || !whole_write (fd, text, lie->text_size)
+      || !read_all (fd, frame, sizeof frame))
+    return FALSE;
+  wire_prove (CREDENTIAL, "dialler", head + MAGIC_SIZE, frame + 1, frame[0], proof);
+  f->heard_proof = wire_proof_is_equal (frame + 1 + NONCE_SIZE, proof);
+  if (lie->proof == NULL)
+    return FALSE;
+  wire_prove (lie->proof, "greeter", head + MAGIC_SIZE, frame + 1, frame[0], proof);
+  return whole_write (fd, proof, sizeof proof);
+}
+
+static gpointer
+be_somebody (gpointer data)
+{
+  Fixture *f = data;
+
+  for (int fd; (fd = accept (f->fd, NULL, NULL)) >= 0; close (fd))
+    {
+      guint64 size;
+      if (!greet (f, fd))
+        continue;
+      while (read_all (fd, &size, sizeof size) && size < 100)
+        {
+          g_autofree char *request = g_malloc (size), *reply = g_strnfill (f->lie.sent, 'r');
+          if (!read_all (fd, request, size) || !whole_write (fd, &f->lie.size, sizeof (guint64))
+              || !whole_write (fd, reply, f->lie.sent) || f->lie.sent < f->lie.size)
+            break;
+        }
+    }
+  return NULL;
+}
+
+static void
+set_up (Fixture *f, gconstpointer data G_GNUC_UNUSED)
+{
+  struct sockaddr_un place = { .sun_family = AF_UNIX };
+
+  *f = (Fixture){ .folder = g_dir_make_tmp ("satin-ask-XXXXXX", NULL) };
+  f->path = g_build_filename (f->folder, "s", NULL);
+  f->address = g_strconcat ("unix:", f->path, NULL);
+  f->lie = (Lie){ MAGIC, 14, "id-1\nname\nhost", CREDENTIAL, 5, 5 };
+  g_strlcpy (place.sun_path, f->path, sizeof place.sun_path);
+  f->fd = socket (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  g_assert_cmpint (bind (f->fd, (struct sockaddr *)&place, sizeof place), ==, 0);
+  g_assert_cmpint (listen (f->fd, 10), ==, 0);
+  f->thread = g_thread_new ("somebody", be_somebody, f);
+}
+
+static void
+tear_down (Fixture *f, gconstpointer data G_GNUC_UNUSED)
+{
+  shutdown (f->fd, SHUT_RDWR);
+  g_thread_join (f->thread);
+  close (f->fd);
+  g_unlink (f->path);
+  g_rmdir (f->folder);
+  g_free (f->folder);
+  g_free (f->path);
+  g_free (f->address);
+}
+
+/* (transfer full) (nullable): its reply. */
+static char *
+ask (Fixture *f, gsize *length, GError **error)
+{
+  const WireRun run = { .credential = (char *)CREDENTIAL };
+
+  return wire_ask (f->address, &run, "status", length, error);
+}
+
+static void
+an_honest_node_answers (Fixture *f, gconstpointer data G_GNUC_UNUSED)
+{
+  static const gsize sizes[] = { 0, 1, 5, 100000 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (sizes); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      gsize length = 77;
+
+      f->lie.size = f->lie.sent = sizes[i];
+      g_autofree char *reply = ask (f, &length, &error);
+      g_assert_no_error (error);
+      g_assert_cmpuint (length, ==, sizes[i]);
+      g_assert_cmpuint (strlen (reply), ==, sizes[i]); /* there is a NUL behind it */
+      g_assert_true (f->heard_proof);
+    }
+}
+
+/* Neither a stranger nor nonsense counts as an answer; the error says which it was. */
+static void
+others_are_refused (Fixture *f, gconstpointer data G_GNUC_UNUSED)
+{
+  const struct
+  {
+    Lie lie;
+    int code;
+  } cases[] = {
+    { { MAGIC, 14, "id-1\nname\nhost", "another", 5, 5 }, G_IO_ERROR_PERMISSION_DENIED },
+    { { MAGIC, 14, "id-1\nname\nhost", NULL, 5, 5 }, G_IO_ERROR_CLOSED },
+    { { "SATIN2\n", 14, "id-1\nname\nhost", CREDENTIAL, 5, 5 }, G_IO_ERROR_INVALID_DATA },
+    { { MAGIC, GREETING_TEXT_MAX + 1, NULL, CREDENTIAL, 5, 5 }, G_IO_ERROR_INVALID_DATA },
+    { { MAGIC, 14, "id-1\nname\nhost", CREDENTIAL, WIRE_REPLY_MAX + 1, 5 },
+      G_IO_ERROR_INVALID_DATA },
+    { { MAGIC, 14, "id-1\nname\nhost", CREDENTIAL, G_MAXUINT64, 5 }, G_IO_ERROR_INVALID_DATA },
+    { { MAGIC, 14, "id-1\nname\nhost", CREDENTIAL, 6, 5 }, G_IO_ERROR_CLOSED },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      gsize length = 77;
+
+      f->lie = cases[i].lie;
+      g_assert_null (ask (f, &length, &error));
+      if (!g_error_matches (error, G_IO_ERROR, cases[i].code))
+        g_error ("case %u: %s", i, error != NULL ? error->message : "no error");
+      g_assert_cmpuint (length, ==, 77);
+    }
+}
+
+/* What a greeting says of its run: all of it, or it is another Satin's. */
+static void
+a_greeting_names_its_run (Fixture *f, gconstpointer data G_GNUC_UNUSED)
+{
+  static const struct
+  {
+    const char *text, *id, *name, *host;
+  } cases[] = { { "id-1\nname\nhost", "id-1", "name", "host" },
+                { "\n\n", "", "", "" },
+                { "id-1\nname\nhost\nand more", "id-1", "name", "host" },
+                { "id-1\nname", NULL, NULL, NULL },
+                { "", NULL, NULL, NULL } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_autofree char *name = NULL, *host = NULL;
+
+      f->lie.text = cases[i].text;
+      f->lie.text_size = strlen (cases[i].text);
+      g_autoptr (WireAsker) asker = wire_reach (f->address, NULL, &error);
+      g_assert_no_error (error);
+      g_autofree char *id = wire_asker_run (asker, &name, &host, &error);
+      g_assert_cmpstr (id, ==, cases[i].id);
+      g_assert_cmpstr (name, ==, cases[i].name);
+      g_assert_cmpstr (host, ==, cases[i].host);
+      g_assert_cmpint (error == NULL, ==, id != NULL);
+    }
+}
+
+int
+main (int argc, char **argv)
+{
+  alarm (20);
+  g_test_init (&argc, &argv, NULL);
+  g_test_add ("/wire-ask/an-honest-node-answers", Fixture, NULL, set_up, an_honest_node_answers,
+              tear_down);
+  g_test_add ("/wire-ask/others-are-refused", Fixture, NULL, set_up, others_are_refused, tear_down);
+  g_test_add ("/wire-ask/a-greeting-names-its-run", Fixture, NULL, set_up, a_greeting_names_its_run,
+              tear_down);
+  return g_test_run ();
+}
