@@ -9,9 +9,11 @@
 
 #include "node/driver-private.h"
 
+#include <fcntl.h>
 #include <glib/gstdio.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* As waitpid tells of a process. */
@@ -167,6 +169,22 @@ test_gone (void)
     }
 }
 
+/* A log may be large, and its end begin in the midst of a line: only that is looked at. */
+static void
+test_gone_with_a_long_log (void)
+{
+  g_autofree char *path = folder_new (), *line = g_strnfill (20000, 'x');
+  g_autofree char *log = g_strdup_printf ("the beginning\n%s\nlast\n", line);
+
+  put (path, "node-1.log", log);
+  launch_words_gone (path, 1, ENDED_WITH (3), 0);
+  g_assert_true (g_str_has_suffix (said->str, "\nsatin:   last\n"));
+  g_assert_null (strstr (said->str, "beginning"));
+  g_assert_cmpuint (said->len, <, 10000);
+  g_string_truncate (said, 0);
+  g_assert_true (folder_remove (path, NULL));
+}
+
 /* Others may have added nodes, which live on. */
 static void
 test_gone_beside_others (void)
@@ -264,8 +282,19 @@ test_end (void)
   put (path, "node-1.log", "[0.1] a note\nwhy\n");
   launch_words_end (path, COMMAND_ERROR, NULL, FALSE);
   assert_said ("why\n");
+  put (path, "node-2.log", "older\n");
+  g_autofree char *older = g_build_filename (path, "node-2.log", NULL);
+  const struct timespec long_ago[2] = { { .tv_sec = 1 }, { .tv_sec = 1 } };
+  g_assert_cmpint (utimensat (AT_FDCWD, older, long_ago, 0), ==, 0);
+  put (path, "answer", "");
+  launch_words_end (path, COMMAND_ERROR, NULL, FALSE);
+  assert_said ("why\n"); /* the log that was written to last */
   put (path, "answer", "half of it");
   launch_words_end (path, COMMAND_ERROR, NULL, FALSE);
+  assert_said ("");
+  folder_disclaim (path, "answer");
+  launch_words_end (path, COMMAND_SUSPENDED, NULL, FALSE); /* main says later how far it came */
+  launch_words_end (path, COMMAND_CANCELLED, NULL, FALSE);
   assert_said ("");
   g_assert_true (folder_remove (path, NULL));
 }
@@ -479,6 +508,7 @@ main (int argc, char **argv)
   g_test_add_func ("/launch-words/many-troubles", test_many_troubles);
   g_test_add_func ("/launch-words/wrong-troubles", test_wrong_troubles);
   g_test_add_func ("/launch-words/gone", test_gone);
+  g_test_add_func ("/launch-words/gone-with-a-long-log", test_gone_with_a_long_log);
   g_test_add_func ("/launch-words/gone-beside-others", test_gone_beside_others);
   g_test_add_func ("/launch-words/never-joined", test_never_joined);
   g_test_add_func ("/launch-words/left-out", test_left_out);

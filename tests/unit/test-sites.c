@@ -177,6 +177,7 @@ words_of_launchers (void)
   g_autofree char *all = g_strjoinv ("|", other);
 
   g_assert_true (g_strv_contains ((const char *const *)ssh, "BatchMode=yes"));
+  g_assert_cmpstr (ssh[g_strv_length (ssh) - 3], ==, "--"); /* no host is an option */
   g_assert_cmpstr (ssh[g_strv_length (ssh) - 2], ==, "b");
   g_assert_cmpstr (ssh[g_strv_length (ssh) - 1], ==, "exec sh -c 'echo '\\''x y'\\'''");
   g_assert_cmpstr (srun[g_strv_length (srun) - 1], ==, "line");
@@ -217,6 +218,28 @@ home_is_the_one_there (void)
       g_spawn_sync (NULL, words, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, &said, &aside, NULL, NULL));
   g_assert_cmpstr (said, ==, "~/x\n");
   g_assert_cmpstr (aside, ==, "/usr/lib\n");
+}
+
+/* Where the folder of the launcher is not there a node works at home; that of its site has to be.
+ */
+static void
+a_folder_may_be_missing (void)
+{
+  for (int said = FALSE; said <= TRUE; said++)
+    {
+      g_autofree char *text = g_strconcat ("[site d]\ncommand = env HOME=/usr sh -c\n",
+                                           said ? "folder = /nonexistent\n" : "", NULL);
+      g_autoptr (GPtrArray) sites = read_text (text, NULL);
+      g_autofree char *line = site_line (sites->pdata[0], "pwd", NULL, "/nonexistent", 0);
+      g_auto (GStrv) words = site_argv (sites->pdata[0], "/run", NULL, 1, line, 0);
+      g_autofree char *printed = NULL, *aside = NULL;
+      int status;
+
+      g_assert_true (g_spawn_sync (NULL, words, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, &printed,
+                                   &aside, &status, NULL));
+      g_assert_cmpstr (printed, ==, said ? "" : "/usr\n");
+      g_assert_cmpint (status == 0, ==, !said);
+    }
 }
 
 static void
@@ -316,6 +339,7 @@ main (int argc, char **argv)
   g_test_add_func ("/sites/words-of-launchers", words_of_launchers);
   g_test_add_func ("/sites/arguments-survive-the-shell", arguments_survive_the_shell);
   g_test_add_func ("/sites/home-is-the-one-there", home_is_the_one_there);
+  g_test_add_func ("/sites/a-folder-may-be-missing", a_folder_may_be_missing);
   g_test_add_func ("/sites/what-is-set-is-left-alone", what_is_set_is_left_alone);
   g_test_add_func ("/sites/frames-of-the-relay", frames_of_the_relay);
   g_test_add_func ("/sites/nodes-are-spread", nodes_are_spread);

@@ -213,8 +213,9 @@ main (int argc, char **argv)
       "read pid name state parent group session rest </proc/self/stat\n"
       "[ \"$session\" = $$ ] && echo leads\n"
       "readlink /proc/$$/fd/0\n"
-      "sed -n 's/^SigBlk:.//p' /proc/$$/status\n"
-      "[ $((0x$(sed -n 's/^SigIgn:.//p' /proc/$$/status) & 0x1000)) = 0 ] && echo no pipe ignored\n"
+      "sed -n 's/^SigBlk:.//p' /proc/self/status\n"
+      "ignored=$(sed -n 's/^SigIgn:.//p' /proc/self/status)\n"
+      "[ $((0x$ignored & 0x1000)) = 0 ] && echo no pipe ignored\n"
       "[ -e /proc/$$/fd/50 ] || echo closed\n",
       a_node_is_on_its_own },
     { "/start/what-cannot-start-is-explained", "\x7f\x45junk", what_cannot_start_is_explained },

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Verbs about runs that have ended or whose processes are gone, in a state folder of this test
+ * alone. */
+#include "command/ask.h"
+#include "command/command.h"
+#include "command/ended.h"
+
+#include "folder/folder-ended.h"
+#include "folder/folder-run.h"
+
+#include "text/json.h"
+
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char *state;
+
+/* (transfer full): the folder of a new run. */
+static char *
+run_new (const char *name, const char *checkpoint, gboolean lives)
+{
+  const char *argv[] = { "-n", "two words", NULL };
+  g_auto (FolderRun) run = { .name = g_strdup (name),
+                             .program = g_strdup ("/opt/fib"),
+                             .argv = g_strdupv ((char **)argv),
+                             .folder = g_strdup ("/"),
+                             .checkpoint = g_strdup (checkpoint),
+                             .nodes = 1,
+                             .launcher_pid = lives ? getpid () : 2147483646 };
+  g_autoptr (GError) error = NULL;
+  char *path = folder_create (&run, &error);
+
+  g_assert_no_error (error);
+  return path;
+}
+
+static void
+put (const char *path, const char *file, const char *text)
+{
+  g_autoptr (GBytes) bytes = g_bytes_new (text, strlen (text));
+
+  g_assert_true (folder_write (path, file, bytes, NULL));
+}
+
+/* (transfer full): what the verb prints; *code (out). */
+static char *
+printed (int (*verb) (int, char **), const char *words, int *code)
+{
+  g_autofree char *name = NULL;
+  g_auto (GStrv) argv = g_strsplit (words, " ", -1);
+  int file = g_file_open_tmp ("satin-ask-XXXXXX", &name, NULL), before = dup (STDOUT_FILENO);
+  char *text = NULL;
+
+  fflush (stdout);
+  g_assert_cmpint (dup2 (file, STDOUT_FILENO), ==, STDOUT_FILENO);
+  *code = verb ((int)g_strv_length (argv), argv);
+  fflush (stdout);
+  g_assert_cmpint (dup2 (before, STDOUT_FILENO), ==, STDOUT_FILENO);
+  g_assert_true (g_file_get_contents (name, &text, NULL, NULL));
+  g_unlink (name);
+  close (before);
+  close (file);
+  return text;
+}
+
+static gboolean
+exists (const char *path)
+{
+  return g_file_test (path, G_FILE_TEST_EXISTS);
+}
+
+/* The answer is shown once, and then the folder goes; the exit code is known for longer. */
+static void
+an_answer_is_waited_for (void)
+{
+  g_autofree char *path = run_new ("waited", NULL, FALSE);
+  int code;
+
+  put (path, "answer", "forty-two\n");
+  g_assert_true (folder_end (path, 7, NULL, NULL));
+  g_autofree char *first = printed (command_wait, "wait waited", &code);
+  g_assert_cmpstr (first, ==, "forty-two\n");
+  g_assert_cmpint (code, ==, 7);
+  g_assert_false (exists (path));
+  g_autofree char *second = printed (command_wait, "wait waited", &code);
+  g_assert_cmpstr (second, ==, "");
+  g_assert_cmpint (code, ==, 7);
+  folder_ended_forget ("waited");
+}
+
+/* Who else waits keeps the folder; who has shown the answer shows it alone. */
+static void
+others_may_wait_too (void)
+{
+  g_autofree char *path = run_new ("shared", NULL, FALSE);
+  g_autofree char *stays = folder_node_file (getppid (), FOLDER_NODE_STAYS);
+  int code;
+
+  put (path, "answer", "forty-two\n");
+  put (path, stays, "x\n"); /* whose state is that of the process */
+  g_assert_true (folder_end (path, 0, NULL, NULL));
+  g_autofree char *first = printed (command_wait, "wait shared", &code);
+  g_assert_cmpstr (first, ==, "forty-two\n");
+  g_assert_true (exists (path));
+  g_autofree char *second = printed (command_wait, "wait shared", &code);
+  g_assert_cmpstr (second, ==, "");
+  g_assert_cmpint (code, ==, 0);
+  g_assert_true (folder_remove (path, NULL));
+}
+
+/* All nodes' logs under titles, or one node's, whole lines of it. */
+static void
+logs_are_shown (void)
+{
+  g_autofree char *path = run_new ("logged", NULL, FALSE);
+  int code;
+
+  put (path, "node-11.log", "a\nb\n");
+  put (path, "node-12.log", "c");
+  put (path, "node-12.stats", "{\"id\":\"1.2\"}");
+  put (path, "node-13.log", "");
+  g_autofree char *all = printed (command_log, "log logged", &code);
+  g_assert_cmpstr (all, ==, "==> node process 11 <==\na\nb\n\n==> node process 12 <==\nc\n");
+  g_assert_cmpint (code, ==, COMMAND_DONE);
+  g_autofree char *by_pid = printed (command_log, "log logged 11", &code);
+  g_assert_cmpstr (by_pid, ==, "a\nb\n");
+  g_autofree char *by_id = printed (command_log, "log logged 1.2", &code);
+  g_assert_cmpstr (by_id, ==, "c\n");
+  g_autofree char *none = printed (command_log, "log logged 1.3", &code);
+  g_assert_cmpint (code, ==, COMMAND_ERROR);
+  g_autofree char *many = printed (command_log, "log logged 11 12", &code);
+  g_assert_cmpint (code, ==, COMMAND_USAGE);
+  g_assert_true (exists (path));
+  g_assert_true (folder_end (path, 1, NULL, NULL));
+  g_autofree char *followed = printed (command_log, "log --follow logged", &code);
+  g_assert_cmpstr (followed, ==, all);
+  g_assert_false (exists (path)); /* this was the last who read it */
+  folder_ended_forget ("logged");
+}
+
+/* A checkpoint names the run that works on it: one that lives, else any; of records the last. */
+static void
+a_checkpoint_names_its_run (void)
+{
+  g_autofree char *file = g_build_filename (state, "f.satin", NULL);
+  g_autofree char *dead = run_new ("a-dead", file, FALSE), *other = run_new ("b", "/other", TRUE);
+  g_autoptr (GError) error = NULL;
+
+  g_autofree char *found = ask_folder (file, &error);
+  g_assert_cmpstr (found, ==, dead);
+  g_autofree char *live = run_new ("c-lives", file, TRUE);
+  g_autofree char *better = ask_folder (file, &error);
+  g_assert_cmpstr (better, ==, live);
+  g_autofree char *by_name = ask_folder ("a-dead", &error);
+  g_assert_cmpstr (by_name, ==, dead);
+  g_assert_null (ask_folder ("nobody", &error));
+  g_assert_error (error, FOLDER_ERROR, FOLDER_ERROR_ABSENT);
+  g_assert_null (ask_ended (file));
+
+  const char *const paths[] = { live, dead };
+  for (guint i = 0; i < G_N_ELEMENTS (paths); i++)
+    {
+      g_autofree char *end = g_build_filename (paths[i], FOLDER_FILE_END, NULL);
+      const struct timespec times[2]
+          = { { .tv_sec = time (NULL) - 100 + i }, { .tv_sec = time (NULL) - 100 + i } };
+      g_assert_true (folder_end (paths[i], (int)i, NULL, NULL));
+      g_assert_cmpint (utimensat (AT_FDCWD, end, times, 0), ==, 0);
+      g_assert_true (folder_leave (paths[i], NULL));
+    }
+  g_autofree char *record = ask_ended (file), *wanted = folder_ended_find ("a-dead");
+  g_assert_cmpstr (record, ==, wanted);
+  folder_ended_forget ("a-dead");
+  folder_ended_forget ("c-lives");
+  g_assert_true (folder_remove (other, NULL));
+}
+
+/* Runs that do not go on: with their code, or null where the processes are gone. */
+static void
+ended_runs_are_listed (void)
+{
+  g_autofree char *live = run_new ("live", NULL, TRUE), *dead = run_new ("dead", "/c", FALSE);
+  g_autofree char *ended = run_new ("ended", NULL, FALSE), *gone = run_new ("gone", NULL, FALSE);
+  g_autoptr (GString) json = g_string_new ("[");
+  static const struct
+  {
+    const char *name;
+    double code; /* -1: null */
+    gboolean has_elapsed;
+  } wanted[] = { { "dead", -1, FALSE }, { "ended", 3, TRUE }, { "gone", 0, TRUE } };
+
+  g_assert_true (folder_end (ended, 3, NULL, NULL));
+  g_assert_true (folder_end (gone, 0, NULL, NULL));
+  g_assert_true (folder_leave (gone, NULL));
+  ended_append (json);
+  g_string_append (json, "]");
+  g_autoptr (GVariant) all = json_read (json->str);
+  g_assert_nonnull (all);
+  g_assert_cmpuint (g_variant_n_children (all), ==, G_N_ELEMENTS (wanted));
+  for (guint i = 0; i < G_N_ELEMENTS (wanted); i++)
+    {
+      g_autoptr (GVariant) boxed = g_variant_get_child_value (all, i);
+      g_autoptr (GVariant) one = g_variant_get_variant (boxed);
+      const char *name;
+      double code = -1, elapsed_s = -1;
+
+      g_assert_true (g_variant_lookup (one, "name", "&s", &name));
+      g_assert_cmpstr (name, ==, wanted[i].name);
+      (void)g_variant_lookup (one, "exit_code", "d", &code);
+      g_assert_cmpfloat (code, ==, wanted[i].code);
+      g_assert_cmpint (g_variant_lookup (one, "elapsed_s", "d", &elapsed_s), ==,
+                       wanted[i].has_elapsed);
+    }
+  g_assert_nonnull (
+      strstr (json->str, "\"program\":\"/opt/fib\",\"arguments\":[\"-n\",\"two words\"]"));
+  folder_ended_forget ("gone");
+  g_assert_true (folder_remove (live, NULL) && folder_remove (dead, NULL)
+                 && folder_remove (ended, NULL));
+}
+
+static void
+requests_have_a_limit (void)
+{
+  g_autofree char *plain = ask_request ("suspend", -1), *within = ask_request ("suspend", 2.5);
+  g_autofree char *now = ask_request ("suspend", 0);
+
+  g_assert_cmpstr (plain, ==, "suspend");
+  g_assert_true (g_str_has_prefix (within, "suspend 2.5"));
+  g_assert_true (g_str_has_prefix (now, "suspend 0"));
+}
+
+int
+main (int argc, char **argv)
+{
+  state = g_dir_make_tmp ("satin-ask-XXXXXX", NULL);
+  g_setenv ("XDG_STATE_HOME", state, TRUE);
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/ask/an-answer-is-waited-for", an_answer_is_waited_for);
+  g_test_add_func ("/ask/others-may-wait-too", others_may_wait_too);
+  g_test_add_func ("/ask/logs-are-shown", logs_are_shown);
+  g_test_add_func ("/ask/a-checkpoint-names-its-run", a_checkpoint_names_its_run);
+  g_test_add_func ("/ask/ended-runs-are-listed", ended_runs_are_listed);
+  g_test_add_func ("/ask/requests-have-a-limit", requests_have_a_limit);
+  int failed = g_test_run ();
+  static const char *const folders[] = { "satin/ended", "satin/runs", "satin", "" };
+  for (guint i = 0; i < G_N_ELEMENTS (folders); i++)
+    {
+      g_autofree char *path = g_build_filename (state, folders[i], NULL);
+      g_rmdir (path);
+    }
+  g_free (state);
+  return failed;
+}
