@@ -2,7 +2,10 @@
 /* Words as the command shows them, the verb that was meant, and options among words. */
 #include "command/command.h"
 
+#include <glib/gstdio.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Each byte at each place of a word, as a shell reads it back, and words that a shell would
  * change. */
@@ -10,9 +13,10 @@ static void
 a_shell_takes_words_back (void)
 {
   static const char *const more[]
-      = { "", "-", "~", "~x", "$HOME", "$'a'", "a b", "*", "a\nb", "{a,b}", "!x", "#x", "a#",
-          "\\", "''", "\"", "é", "\xff\xfe", "\x1b[1m", "a=b", "=", "[x]", "`x`", "x;y", "x&",
-          "x|y", "x>y", "(x)" };
+      = { "",     "-",        "~",       "~x",  "$HOME",  "$'a'",    "a b",    "*",
+          "a\nb", "{a,b}",    "!x",      "#x",  "a#",     "\\",      "''",     "\"",
+          "é",    "\xff\xfe", "\x1b[1m", "a=b", "=",      "[x]",     "`x`",    "x;y",
+          "x&",   "x|y",      "x>y",     "(x)", "a'\x1b", "a\\\x1b", "'\xff'", "\\n\xff" };
   g_autoptr (GString) line = g_string_new ("printf '%s\\0'"), wanted = g_string_new (NULL);
   g_autofree char *shell = g_find_program_in_path ("bash");
   g_autoptr (GError) error = NULL;
@@ -40,8 +44,8 @@ a_shell_takes_words_back (void)
     }
   char *argv[] = { shell, (char *)"-c", line->str, NULL };
   gsize size = wanted->len;
-  g_autoptr (GSubprocess) bash = g_subprocess_newv ((const char *const *)argv,
-                                                    G_SUBPROCESS_FLAGS_STDOUT_PIPE, &error);
+  g_autoptr (GSubprocess) bash
+      = g_subprocess_newv ((const char *const *)argv, G_SUBPROCESS_FLAGS_STDOUT_PIPE, &error);
   g_assert_no_error (error);
   g_autoptr (GBytes) out = NULL;
   g_assert_true (g_subprocess_communicate (bash, NULL, NULL, &out, NULL, &error));
@@ -66,11 +70,37 @@ the_nearest_is_meant (void)
     g_assert_cmpstr (command_nearest (cases[i].word, names), ==, cases[i].meant);
 }
 
+/* Words wipe the live line, if there is one, and nothing else. */
+static void
+a_live_line_gives_way (void)
+{
+  g_autofree char *name = NULL, *text = NULL;
+  int file = g_file_open_tmp ("satin-words-XXXXXX", &name, NULL), before = dup (STDERR_FILENO);
+
+  fflush (stderr);
+  g_assert_cmpint (dup2 (file, STDERR_FILENO), ==, STDERR_FILENO);
+  command_show ("live 1", TRUE);
+  command_show ("live 2", TRUE);
+  command_say ("one");
+  command_say ("two \xe2\x80\x9cthree\xe2\x80\x9d");
+  command_show ("live 3", FALSE);
+  command_show (NULL, FALSE);
+  fflush (stderr);
+  g_assert_cmpint (dup2 (before, STDERR_FILENO), ==, STDERR_FILENO);
+  g_assert_true (g_file_get_contents (name, &text, NULL, NULL));
+  g_unlink (name);
+  close (before);
+  close (file);
+  g_assert_cmpstr (text, ==,
+                   "live 1\r\033[Klive 2\r\033[Ksatin: one\nsatin: two 'three'\nlive 3\n");
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/command/a-shell-takes-words-back", a_shell_takes_words_back);
   g_test_add_func ("/command/the-nearest-is-meant", the_nearest_is_meant);
+  g_test_add_func ("/command/a-live-line-gives-way", a_live_line_gives_way);
   return g_test_run ();
 }

@@ -53,7 +53,8 @@ test_sums (void)
 }
 
 /* A process has the work that it told of last, or that a master saw it leave with, whichever is
- * more. It counts once: whatever names it had, and however many masters saw it leave. */
+ * more; one that was there at the end told of all itself. It counts once: whatever names it had,
+ * and however many masters saw it leave. */
 static void
 test_balance (void)
 {
@@ -66,7 +67,7 @@ test_balance (void)
   /* Its own, killed; one that was added, killed; the last master, which had another name before. */
   put (path, "node-2147483647.stats",
        "{\"work_s\": 2, \"final\": false, \"names\": [\"1.1.00000001\"],"
-       " \"departed\": {\"1.2.00000001\": 4}}");
+       " \"departed\": {\"1.2.00000001\": 9}}");
   put (path, dead,
        "{\"work_s\": 3, \"final\": false, \"names\": [\"1.3.00000001\"],"
        " \"departed\": {\"1.1.00000001\": 2.5, \"1.2.00000001\": 1}}");
