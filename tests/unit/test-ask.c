@@ -91,7 +91,7 @@ an_answer_is_waited_for (void)
   folder_ended_forget ("waited");
 }
 
-/* Who else waits keeps the folder; who has shown the answer shows it alone. */
+/* Another process that waits keeps the folder. One of them shows the answer. */
 static void
 others_may_wait_too (void)
 {

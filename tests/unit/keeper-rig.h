@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the tests of keeper.c share: the driver, the Node and the scribe are played here, and what
+ * is posted runs when the test says so. For one source of a program. */
+#pragma once
+
+#include "node/driver-private.h"
+
+#include "coordinator/bid.h"
+#include "coordinator/scribe.h"
+
+#include "engine/best.h"
+#include "engine/constant.h"
+#include "record.h"
+
+#include "folder/folder.h"
+
+#include <unistd.h>
+
+#define WAIT_US (20 * G_USEC_PER_SEC) /* only where a test fails */
+#define SCRIBES_MAX 8
+
+struct Scribe
+{
+  ScribeConfig config;
+  char *given; /* the run that it was opened for */
+  guint joined, constants, bests, loads, finished, freed;
+  guint64 ticket;
+  gint64 age_us;
+};
+
+typedef struct
+{
+  GSourceFunc function;
+  gpointer data;
+} Posted;
+
+static Scribe scribes[SCRIBES_MAX];
+static guint n_scribes;
+static gboolean fails;
+static int fails_with = COORDINATOR_ERROR_STORE;
+static GAsyncQueue *posted; /* of Posted */
+static GArray *steps;       /* of NodeEvent, without what it points to */
+static GMutex mutex;
+
+/* ---- the scribe ---- */
+
+Scribe *
+scribe_new (const ScribeConfig *config, Identity *identity, GError **error)
+{
+  if (fails)
+    {
+      g_set_error (error, COORDINATOR_ERROR, fails_with, "disk full");
+      return NULL;
+    }
+  g_mutex_lock (&mutex);
+  Scribe *scribe = &scribes[n_scribes++];
+  g_mutex_unlock (&mutex);
+  scribe->config = *config;
+  scribe->given = g_strdup (identity->run);
+  g_assert_true (g_file_set_contents (config->work_path, "work", -1, NULL));
+  g_free (identity->run);
+  identity->run = g_strdup ("of-the-file");
+  return scribe;
+}
+
+void
+scribe_free (Scribe *scribe)
+{
+  scribe->freed++;
+}
+
+void
+scribe_finish (Scribe *scribe)
+{
+  scribe->finished++;
+}
+
+void
+scribe_joined (Scribe *scribe, const NodeId *id G_GNUC_UNUSED, const char *host G_GNUC_UNUSED,
+               const char *site G_GNUC_UNUSED, const char *address G_GNUC_UNUSED)
+{
+  scribe->joined++;
+}
+
+void
+scribe_constant (Scribe *scribe, const char *name G_GNUC_UNUSED, const char *type G_GNUC_UNUSED,
+                 GBytes *value G_GNUC_UNUSED)
+{
+  scribe->constants++;
+}
+
+void
+scribe_best (Scribe *scribe, const char *name G_GNUC_UNUSED, const char *type G_GNUC_UNUSED,
+             GBytes *value G_GNUC_UNUSED, const char *text G_GNUC_UNUSED)
+{
+  scribe->bests++;
+}
+
+void
+scribe_load (Scribe *scribe, const char *path G_GNUC_UNUSED)
+{
+  scribe->loads++;
+}
+
+void
+scribe_ticket (Scribe *scribe, guint64 ticket)
+{
+  scribe->ticket = ticket;
+}
+
+void
+scribe_told (Scribe *scribe, const char *kind G_GNUC_UNUSED, const NodeId *node G_GNUC_UNUSED,
+             const char *path G_GNUC_UNUSED, guint64 work_us G_GNUC_UNUSED,
+             const char *detail G_GNUC_UNUSED, gint64 age_us)
+{
+  scribe->age_us = age_us;
+}
+
+void
+scribe_save (Scribe *scribe G_GNUC_UNUSED, GPtrArray *rows)
+{
+  g_ptr_array_unref (rows);
+}
+
+void
+scribe_event (Scribe *scribe G_GNUC_UNUSED, const char *kind G_GNUC_UNUSED,
+              const NodeId *node G_GNUC_UNUSED, const char *path G_GNUC_UNUSED,
+              guint64 work_us G_GNUC_UNUSED, const char *detail G_GNUC_UNUSED)
+{
+}
+
+void
+scribe_present (Scribe *scribe G_GNUC_UNUSED, const GArray *ids G_GNUC_UNUSED)
+{
+}
+
+void
+scribe_answer (Scribe *scribe G_GNUC_UNUSED, GBytes *answer G_GNUC_UNUSED, int code G_GNUC_UNUSED)
+{
+}
+
+void
+scribe_stats (Scribe *scribe G_GNUC_UNUSED, ScribeStats *stats)
+{
+  *stats = (ScribeStats){ .generation = 3 };
+}
+
+gboolean
+bid_make (const char *target G_GNUC_UNUSED, const Identity *identity G_GNUC_UNUSED,
+          BidResult *result, GError **error)
+{
+  *result = (BidResult){ .commit_us = 10, .generation = 42 };
+  if (fails)
+    g_set_error (error, COORDINATOR_ERROR, COORDINATOR_ERROR_STORE, "disk full");
+  return !fails;
+}
+
+G_DEFINE_QUARK (coordinator - error - quark, coordinator_error)
+
+/* ---- the driver, the Node and the engine ---- */
+
+void
+driver_post (Driver *driver G_GNUC_UNUSED, GSourceFunc function, gpointer data)
+{
+  Posted *one = g_new (Posted, 1);
+
+  *one = (Posted){ function, data };
+  g_async_queue_push (posted, one);
+}
+
+void
+driver_step (Driver *driver G_GNUC_UNUSED, const NodeEvent *event)
+{
+  g_array_append_vals (steps, event, 1);
+}
+
+void
+driver_say (Driver *driver G_GNUC_UNUSED, const char *format G_GNUC_UNUSED, ...)
+{
+}
+
+static guint n_failed; /* how often the node failed */
+
+void
+driver_fail (Driver *driver G_GNUC_UNUSED, int code G_GNUC_UNUSED,
+             const char *sentence G_GNUC_UNUSED)
+{
+  n_failed++;
+}
+
+void
+report_trouble (Driver *driver G_GNUC_UNUSED, const char *sentence G_GNUC_UNUSED)
+{
+}
+
+GArray *
+node_members (Node *node G_GNUC_UNUSED)
+{
+  GArray *members = g_array_new (FALSE, TRUE, sizeof (NodeMember));
+
+  return g_array_set_size (members, 2);
+}
+
+NodeId
+node_self (Node *node G_GNUC_UNUSED)
+{
+  return (NodeId){ 1, 1, 1 };
+}
+
+guint32
+node_term (Node *node G_GNUC_UNUSED)
+{
+  return 4;
+}
+
+static SatinBest_ best;
+
+guint
+best_count (void)
+{
+  return 1;
+}
+
+SatinBest_ *
+best_get (guint i G_GNUC_UNUSED)
+{
+  return &best;
+}
+
+char *
+best_show (const SatinBest_ *one G_GNUC_UNUSED)
+{
+  return g_strdup ("7");
+}
+
+GBytes *
+engine_best (Engine *engine G_GNUC_UNUSED, guint i G_GNUC_UNUSED)
+{
+  return g_bytes_new ("7", 1);
+}
+
+SatinConst_ *
+constant_find (const char *name G_GNUC_UNUSED)
+{
+  return NULL;
+}
+
+char *
+record_signature (const SatinType *type G_GNUC_UNUSED)
+{
+  return g_strdup ("x");
+}
+
+char *
+folder_spare (const char *path)
+{
+  return g_strdup (path);
+}
+
+const char *
+run_replay_folder (const RunReplay *replay G_GNUC_UNUSED)
+{
+  return NULL;
+}
+
+GPtrArray *
+run_replay_filter (RunReplay *replay G_GNUC_UNUSED, GPtrArray *rows)
+{
+  return g_ptr_array_ref (rows);
+}
+
+void
+timeline_note_mark (TimelineLane *lane G_GNUC_UNUSED, const char *name G_GNUC_UNUSED,
+                    const char *key G_GNUC_UNUSED, guint64 figure G_GNUC_UNUSED)
+{
+}
+
+/* ---- what the tests do ---- */
+
+static inline Driver *
+begin_driver (gboolean founder)
+{
+  static const SatinJob *const jobs[] = { NULL };
+  Driver *driver = g_new0 (Driver, 1);
+
+  memset (scribes, 0, sizeof scribes);
+  n_scribes = 0;
+  fails = FALSE;
+  n_failed = 0;
+  if (steps == NULL)
+    {
+      posted = g_async_queue_new ();
+      steps = g_array_new (FALSE, FALSE, sizeof (NodeEvent));
+    }
+  g_array_set_size (steps, 0);
+  driver->config.jobs = jobs;
+  driver->config.checkpoint = "/checkpoint";
+  driver->config.folder = g_dir_make_tmp ("satin-keeper-XXXXXX", NULL);
+  driver->config.founder = founder;
+  driver->config.run.id = (char *)"of-the-run";
+  g_mutex_init (&driver->mutex);
+  g_cond_init (&driver->cond);
+  driver->constants
+      = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_bytes_unref);
+  g_hash_table_insert (driver->constants, g_strdup ("const/a"), g_bytes_new ("1", 1));
+  return driver;
+}
+
+static inline void
+run_posted (void)
+{
+  g_autofree Posted *one = g_async_queue_timeout_pop (posted, WAIT_US);
+
+  g_assert_nonnull (one);
+  (void)one->function (one->data);
+}
+
+static inline Scribe *
+open_next (Driver *driver)
+{
+  keeper_open (driver, &(NodeEffect){ .number = 3, .whole = TRUE });
+  run_posted ();
+  g_assert_true (fails || driver->scribe != NULL);
+  return driver->scribe;
+}
+
+/* … and has done all that it does. */
+static inline void
+retire (Driver *driver)
+{
+  keeper_retire (driver);
+  g_thread_join (g_steal_pointer (&driver->retiring));
+}
+
+/* Some are left by the scribes that are played here. */
+static inline void
+remove_work_files (const Driver *driver)
+{
+  for (guint i = 1; i <= driver->terms; i++)
+    {
+      g_autofree char *name
+          = g_strdup_printf ("%s/checkpoint-%d-%u.work", driver->config.folder, (int)getpid (), i);
+      (void)unlink (name);
+    }
+  g_assert_cmpint (rmdir (driver->config.folder), ==, 0);
+}
+
+static inline void
+end_driver (Driver *driver)
+{
+  keeper_close (driver);
+  remove_work_files (driver);
+  for (guint i = 0; i < n_scribes; i++)
+    g_free (scribes[i].given);
+  g_clear_pointer (&driver->retiring, g_thread_unref);
+  g_hash_table_unref (driver->constants);
+  g_free (driver->identity.run);
+  g_free ((char *)driver->config.folder);
+  g_mutex_clear (&driver->mutex);
+  g_cond_clear (&driver->cond);
+  keeper_free (driver);
+  g_free (driver);
+}
