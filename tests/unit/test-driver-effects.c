@@ -15,7 +15,8 @@ typedef struct
   char *folder;
 } Fixture;
 
-static gint answers; /* that stood beside an end when that came to stand there */
+static gboolean other_half_ends; /* just before this one does */
+static gint answers;             /* that stood beside an end when that came to stand there */
 
 /* In place of the C library's: what it makes is seen by all at once. */
 int
@@ -28,6 +29,8 @@ link (const char *from, const char *to)
   *(void **)&other = dlsym (RTLD_NEXT, "link");
   if (g_str_has_suffix (to, "/end") && access (answer, F_OK) == 0)
     answers++;
+  if (g_str_has_suffix (to, "/end") && other_half_ends)
+    g_assert_true (g_file_set_contents (to, "0\n", 2, NULL));
   return other (from, to);
 }
 
@@ -141,6 +144,32 @@ test_ended_elsewhere (Fixture *f, gconstpointer unused)
   g_assert_true (has (f, "answer"));
 }
 
+/* … at the same moment: the answer is there again. */
+static void
+test_ended_elsewhere_meanwhile (Fixture *f, gconstpointer unused)
+{
+  int code;
+
+  (void)unused;
+  put (f, "answer", "42");
+  other_half_ends = TRUE;
+  end (f, NODE_END_SUSPENDED, FALSE, NULL);
+  other_half_ends = FALSE;
+  g_assert_true (folder_has_ended (f->folder, &code, NULL));
+  g_assert_cmpint (code, ==, 0);
+  g_assert_true (has (f, "answer"));
+}
+
+/* What main returned is no order, whatever number it is. */
+static void
+test_a_code_of_main (Fixture *f, gconstpointer code)
+{
+  put (f, "answer", "42");
+  end (f, GPOINTER_TO_INT (code), TRUE, NULL);
+  assert_ended (f, GPOINTER_TO_INT (code), NULL);
+  g_assert_true (has (f, "answer"));
+}
+
 /* Main had returned, and its node died. */
 static void
 test_answered_and_suspended (Fixture *f, gconstpointer unused)
@@ -227,14 +256,16 @@ test_saved (Fixture *f, gconstpointer unused)
 /* A node that has left is not dialled again: its address goes, and the run's folder says of no
  * end. */
 static void
-test_left (Fixture *f, gconstpointer unused)
+test_left (Fixture *f, gconstpointer signal)
 {
   g_autofree char *address = folder_node_file (getpid (), "address");
   NodeEffect effect = { .kind = NODE_EFFECT_LEAVE, .work_us = 7000000, .count = 2 };
-  (void)unused;
 
   put (f, address, "127.0.0.1:1\n");
+  f->driver.warned = GPOINTER_TO_INT (signal);
   driver_carry_out (&f->driver, &effect);
+  g_assert_cmpstr (f->driver.parting.why, ==,
+                   f->driver.warned ? FOLDER_PARTED_SIGNAL : FOLDER_PARTED_ASKED);
   g_assert_false (has (f, address));
   g_assert_cmpint (f->driver.part, ==, PART_LEFT);
   g_assert_cmpint (f->driver.end_code, ==, 0);
@@ -261,6 +292,19 @@ test_words (Fixture *f, gconstpointer unused)
   g_assert_cmpstr (f->driver.outside, ==, "refused");
 }
 
+/* The place of a checkpoint that a run is given may have any bytes in its name. */
+static void
+test_checkpoint (Fixture *f, gconstpointer unused)
+{
+  NodeEffect effect = { .kind = NODE_EFFECT_CHECKPOINT, .text = (char *)"/a b\\n\\377" };
+
+  (void)unused;
+  driver_carry_out (&f->driver, &effect);
+  g_assert_cmpstr (f->driver.config.checkpoint, ==, "/a b\n\377");
+  g_assert_true (f->driver.given == f->driver.config.checkpoint);
+  g_free (f->driver.given);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -277,7 +321,12 @@ main (int argc, char **argv)
   TEST ("what-is-not-published-is-not-suspended", NULL, test_unpublished);
   TEST ("a-deposed-master-has-no-result", NULL, test_masters);
   TEST ("a-round-of-saving-is-over", NULL, test_saved);
+  TEST ("an-answer-of-the-other-half-comes-back", NULL, test_ended_elsewhere_meanwhile);
+  TEST ("a-code-of-main", GINT_TO_POINTER (NODE_END_CANCELLED), test_a_code_of_main);
+  TEST ("another-code-of-main", GINT_TO_POINTER (NODE_END_SUSPENDED), test_a_code_of_main);
+  TEST ("a-run-is-given-a-checkpoint", NULL, test_checkpoint);
   TEST ("a-node-that-left-has-no-address", NULL, test_left);
+  TEST ("a-node-that-a-signal-took-away", GINT_TO_POINTER (TRUE), test_left);
   TEST ("warnings-and-notes", NULL, test_words);
   return g_test_run ();
 }

@@ -228,7 +228,12 @@ pages_are_found_where_they_lie (void)
         memcpy (bytes + at + more, file.bytes + at + less, file.size - at - less);
         if (!two)
           mends_to (&file, bytes, file.size + more - less);
-        else
+        if (less == 0 && at % 512 == 0) /* then no page is hurt, and one may be */
+          {
+            bytes[(at > 512 ? 0 : more) + 512 + 9] ^= 1;
+            mends_to (&file, bytes, file.size + more);
+          }
+        if (two)
           {
             g_autofree guint8 *made = mended (bytes, file.size - less, &size);
             gsize last = (at + less - 1) / 512 + 1;

@@ -273,6 +273,19 @@ both_up (World *world, const WireCalls *far)
   UNTIL (world, world->ups == 2);
 }
 
+/* The other end closes: that is said once, whatever a call before it has left in errno. */
+static void
+an_end_is_heard_once (void)
+{
+  World world;
+  both_up (&world, &world_calls);
+  wire_close (world.near);
+  world.near = NULL;
+  UNTIL (&world, world.downs == 1);
+  g_assert_null (world.far);
+  world_close (&world);
+}
+
 #define BUDGET_BYTES (4 * 1024 * 1024)
 
 /* A link without end lets others pass after so many bytes. */
@@ -399,6 +412,7 @@ main (int argc, char **argv)
   g_test_add_func ("/wire-limits/other-words-are-no-greeting", other_words_are_no_greeting);
   g_test_add_func ("/wire-limits/the-proof-has-a-deadline", the_proof_has_a_deadline);
   g_test_add_func ("/wire-limits/few-failures-mean-dead", few_failures_mean_dead);
+  g_test_add_func ("/wire-limits/an-end-is-heard-once", an_end_is_heard_once);
   g_test_add_func ("/wire-limits/one-link-does-not-starve-others", one_link_does_not_starve_others);
   g_test_add_func ("/wire-limits/who-asks-for-ever-does-not-starve-others",
                    who_asks_for_ever_does_not_starve_others);
