@@ -386,8 +386,7 @@ test_unacknowledged_is_not_idle (void)
   for (guint i = 0; i < 2; i++)
     {
       session_free (pair.end[i].session);
-      pair.end[i].session
-          = session_new (&config, &pair_ids[i], &pair_ids[!i], pair.end[i].effects);
+      pair.end[i].session = session_new (&config, &pair_ids[i], &pair_ids[!i], pair.end[i].effects);
     }
   pair_link_up (&pair, 1, 0, FALSE);
   pair_settle (&pair);
