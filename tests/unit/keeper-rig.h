@@ -37,6 +37,7 @@ typedef struct
 static Scribe scribes[SCRIBES_MAX];
 static guint n_scribes;
 static gboolean fails;
+static guint64 bid_us = 10; /* how long a bid's file takes to be written */
 static int fails_with = COORDINATOR_ERROR_STORE;
 static GAsyncQueue *posted; /* of Posted */
 static GArray *steps;       /* of NodeEvent, without what it points to */
@@ -66,7 +67,7 @@ scribe_new (const ScribeConfig *config, Identity *identity, GError **error)
 void
 scribe_free (Scribe *scribe)
 {
-  scribe->freed++;
+  g_atomic_int_inc ((gint *)&scribe->freed);
 }
 
 void
@@ -149,7 +150,7 @@ gboolean
 bid_make (const char *target G_GNUC_UNUSED, const Identity *identity G_GNUC_UNUSED,
           BidResult *result, GError **error)
 {
-  *result = (BidResult){ .commit_us = 10, .generation = 42 };
+  *result = (BidResult){ .commit_us = bid_us, .generation = 42 };
   if (fails)
     g_set_error (error, COORDINATOR_ERROR, COORDINATOR_ERROR_STORE, "disk full");
   return !fails;
