@@ -131,6 +131,20 @@ test_stopped (Fixture *f, gconstpointer unused)
   g_assert_cmpint (answers, ==, before); /* nobody can have shown it */
 }
 
+/* Nor has one that was suspended, unless it is known what main returned. */
+static void
+test_suspended (Fixture *f, gconstpointer unused)
+{
+  gint before = answers;
+
+  (void)unused;
+  put (f, "answer", "42");
+  end (f, NODE_END_SUSPENDED, FALSE, NULL);
+  assert_ended (f, NODE_END_SUSPENDED, NULL);
+  g_assert_false (has (f, "answer"));
+  g_assert_cmpint (answers, ==, before); /* nobody can have shown it */
+}
+
 /* The other half of a split had ended, and the answer is its. */
 static void
 test_ended_elsewhere (Fixture *f, gconstpointer unused)
@@ -314,6 +328,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   TEST ("a-run-ends-once", NULL, test_finished);
   TEST ("a-stopped-run-has-no-answer", NULL, test_stopped);
+  TEST ("a-suspended-run-has-no-answer", NULL, test_suspended);
   TEST ("an-answer-of-the-other-half-stays", NULL, test_ended_elsewhere);
   TEST ("an-answer-that-main-gave-stays", NULL, test_answered_and_suspended);
   TEST ("an-answer-that-is-not-kept-is-a-failure", GINT_TO_POINTER (0), test_unkept);

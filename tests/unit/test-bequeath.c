@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How long a node whose launcher is gone stays for those who ask for the run's end. driver-end.c
+ * alone: the relay and the rest of the driver are played here. */
+#include "node/driver-private.h"
+
+#include "folder/folder.h"
+#include "folder/relay.h"
+
+#include <string.h>
+
+static RelayState state;
+
+RelayState
+relay_state (void)
+{
+  return state;
+}
+
+void
+relay_end (void)
+{
+}
+
+void
+keeper_close (Driver *driver G_GNUC_UNUSED)
+{
+}
+
+void
+mesh_close (Driver *driver G_GNUC_UNUSED)
+{
+}
+
+void
+report_stats (Driver *driver G_GNUC_UNUSED, gboolean final G_GNUC_UNUSED)
+{
+}
+
+void
+report_timeline (Driver *driver G_GNUC_UNUSED, gboolean final G_GNUC_UNUSED)
+{
+}
+
+void
+driver_say (Driver *driver G_GNUC_UNUSED, const char *format G_GNUC_UNUSED, ...)
+{
+}
+
+void
+driver_set_ended (Driver *driver G_GNUC_UNUSED, DriverPartEvent event G_GNUC_UNUSED,
+                  int code G_GNUC_UNUSED, const char *sentence G_GNUC_UNUSED)
+{
+}
+
+#define SECOND G_USEC_PER_SEC
+
+/* While the launcher takes what the node has the node stays; when it has all the node goes. Where
+ * it is gone others may ask: for a minute where the answer stands nowhere else. */
+static void
+a_node_stays_for_those_who_ask (void)
+{
+  static const struct
+  {
+    RelayState state;
+    gboolean has_answer, has_checkpoint, is_left, is_taken;
+    gint64 since_us; /* that it waits; 0: not yet */
+    gboolean stays;
+  } cases[] = {
+    { RELAY_SENT, TRUE, FALSE, FALSE, FALSE, 0, FALSE },
+    { RELAY_SENDING, TRUE, FALSE, FALSE, FALSE, 0, TRUE },
+    { RELAY_SENDING, TRUE, FALSE, FALSE, FALSE, 100 * SECOND, TRUE },
+    { RELAY_SENDING, TRUE, FALSE, FALSE, TRUE, 0, FALSE },
+    { RELAY_CUT, TRUE, FALSE, FALSE, FALSE, 0, TRUE },
+    { RELAY_CUT, TRUE, FALSE, TRUE, FALSE, 0, FALSE },
+    { RELAY_CUT, TRUE, FALSE, FALSE, TRUE, 0, FALSE },
+    { RELAY_CUT, TRUE, FALSE, FALSE, FALSE, 50 * SECOND, TRUE },
+    { RELAY_CUT, TRUE, FALSE, FALSE, FALSE, 61 * SECOND, FALSE },
+    { RELAY_CUT, TRUE, TRUE, FALSE, FALSE, 1, TRUE },
+    { RELAY_CUT, TRUE, TRUE, FALSE, FALSE, 4 * SECOND, FALSE },
+    { RELAY_CUT, FALSE, FALSE, FALSE, FALSE, 4 * SECOND, FALSE },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *folder = g_dir_make_tmp ("satin-bequeath-XXXXXX", NULL);
+      gint64 now_us = g_get_monotonic_time ();
+      gint64 asked_us = cases[i].since_us > 0 ? now_us - cases[i].since_us : 0;
+      Driver driver = { .config.folder = folder,
+                        .config.checkpoint = cases[i].has_checkpoint ? "/c" : NULL,
+                        .end_is_taken = cases[i].is_taken,
+                        .asked_us = asked_us,
+                        .part = cases[i].is_left ? PART_LEFT : PART_FINISHED };
+
+      state = cases[i].state;
+      if (cases[i].has_answer)
+        g_assert_true (folder_claim (folder, FOLDER_FILE_ANSWER));
+      if (driver_bequeaths (&driver) != cases[i].stays)
+        g_error ("case %u", i);
+      if (asked_us != 0)
+        g_assert_cmpint (driver.asked_us, ==, asked_us); /* a look prolongs nothing */
+      else
+        g_assert_cmpint (driver.asked_us != 0, ==, cases[i].stays && state == RELAY_CUT);
+      g_assert_true (folder_remove (folder, NULL));
+    }
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/bequeath/a-node-stays-for-those-who-ask", a_node_stays_for_those_who_ask);
+  return g_test_run ();
+}
