@@ -105,6 +105,47 @@ test_cut (void)
   g_assert_cmpuint (view_http_length (whole, strlen (whole)), ==, strlen (whole));
 }
 
+/* A NUL hides what stands behind it; values are UTF-8 or none. */
+static void
+test_bytes (void)
+{
+  static const char hidden[] = "GET / HTTP/1.1\r\nHost: a\0b\r\n\r\n";
+  static const struct
+  {
+    const char *query, *value;
+  } cases[] = { { "a=%c3%a9", "\xc3\xa9" },
+                { "a=%ff", NULL },
+                { "a=x&a=%ff", "x" },
+                { "b=x", NULL },
+                { "a=", "" },
+                { "aa=x&a=y", "y" } };
+  ViewHttpRequest request;
+
+  g_assert_cmpint (view_http_parse (hidden, sizeof hidden - 1, &request), ==,
+                   VIEW_HTTP_BAD_REQUEST);
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      request = (ViewHttpRequest){ .query = (char *)cases[i].query };
+      g_autofree char *value = view_http_value (&request, "a");
+      g_assert_cmpstr (value, ==, cases[i].value);
+    }
+}
+
+/* What a run does is in no cache, and no other page's. */
+static void
+test_answers_are_private (void)
+{
+  static const char *const lines[]
+      = { "\r\nCache-Control: no-store\r\n", "\r\nX-Frame-Options: DENY\r\n",
+          "\r\nX-Content-Type-Options: nosniff\r\n",
+          "\r\nCross-Origin-Resource-Policy: same-origin\r\n",
+          "\r\nReferrer-Policy: no-referrer\r\n" };
+  g_autofree char *head = view_http_head (VIEW_HTTP_OK, "text/plain", 3, NULL);
+
+  for (guint i = 0; i < G_N_ELEMENTS (lines); i++)
+    g_assert_nonnull (strstr (head, lines[i]));
+}
+
 typedef struct
 {
   const char *path, *query, *host, *cookie, *site, *origin;
@@ -213,5 +254,7 @@ main (int argc, char **argv)
   g_test_add_func ("/view-http/admits", test_admits);
   g_test_add_func ("/view-http/heads", test_heads);
   g_test_add_func ("/view-http/secrets", test_secrets);
+  g_test_add_func ("/view-http/bytes", test_bytes);
+  g_test_add_func ("/view-http/answers-are-private", test_answers_are_private);
   return g_test_run ();
 }
