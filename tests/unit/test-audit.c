@@ -332,6 +332,29 @@ test_audits_add_up (Fixture *f, gconstpointer unused)
     }
 }
 
+/* What is known of two files together: all that is known of one of them. */
+static void
+test_sums_of_audits (Fixture *f, gconstpointer unused)
+{
+  (void)f, (void)unused;
+  for (guint i = 0; i < 16; i++)
+    {
+      Audit one = { .is_uncounted = (i & 1) != 0, .is_mixed = (i & 2) != 0 };
+      const Audit other = { .tables[INVENTORY_RESULT] = { 5, 3, 1, 1 },
+                            .is_uncounted = (i & 4) != 0,
+                            .is_mixed = (i & 8) != 0 };
+      one.tables[INVENTORY_RESULT] = (AuditTable){ 5, 3, 1, 1 };
+      audit_add (&one, &other);
+      g_assert_cmpint (one.is_uncounted, ==, (i & 5) != 0);
+      g_assert_cmpint (one.is_mixed, ==, (i & 10) != 0);
+      g_assert_cmpuint (one.tables[INVENTORY_RESULT].rows, ==, 10);
+      g_assert_cmpuint (audit_damaged (&one), ==, 2);
+      g_assert_cmpuint (audit_lost (&one), ==, 4);
+      one.tables[INVENTORY_RESULT].damaged = one.tables[INVENTORY_RESULT].missing = 0;
+      g_assert_cmpint (audit_is_whole (&one), ==, i == 0);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -350,5 +373,6 @@ main (int argc, char **argv)
   g_test_add ("/audit/near-misses-of-the-row", Fixture, NULL, set_up, test_near_misses_of_the_row,
               tear_down);
   g_test_add ("/audit/audits-add-up", Fixture, NULL, set_up, test_audits_add_up, tear_down);
+  g_test_add ("/audit/sums-of-audits", Fixture, NULL, set_up, test_sums_of_audits, tear_down);
   return g_test_run ();
 }
