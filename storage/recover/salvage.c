@@ -235,7 +235,7 @@ keep_sample (Salvage *salvage, const SalvageTable *table, const Record *record)
   SalvageSample *sample = g_new0 (SalvageSample, 1);
   sample->table = table;
   sample->record = *record;
-  sample->bytes = g_byte_array_new ();
+  sample->bytes = g_byte_array_sized_new (1); /* its data is never NULL */
   for (guint i = 0; i < record->n; i++)
     g_byte_array_append (sample->bytes, record->columns[i].data, (guint)record->columns[i].size);
   const guint8 *at = sample->bytes->data;
