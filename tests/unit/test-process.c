@@ -41,10 +41,11 @@ test_a_process_lives_until_it_has_ended (void)
 }
 
 static void *
-stay (void *data G_GNUC_UNUSED)
+stay (void *data)
 {
   for (;;)
     pause ();
+  return data;
 }
 
 /* TRUE: its first thread has ended. */

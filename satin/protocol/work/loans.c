@@ -156,7 +156,7 @@ loans_aborted (Node *node, guint64 loan)
         held_give_up (node, held);
       return;
     }
-  NodeId holder = entry->node;
+  G_GNUC_UNUSED NodeId holder = entry->node;
   remove_entry (node, entry);
 #ifndef SATIN_PLANT_ABORT_NOT_PASSED
   (void)member_send (
