@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See outlet.h. Tests: solo.sh. */
+/* See outlet.h. */
 #include "outlet.h"
 
 #include <errno.h>
