@@ -109,8 +109,10 @@ case ${1-} in
     build
     say "checking; this takes some minutes"
     make -s -C _build -j"$(nproc 2>/dev/null || echo 2)" check TESTS= </dev/null || exit 1
+    tests=$(make -s -C _build list-tests) || exit 1
     # Many side by side: most of them wait most of the time.
-    make -s -C _build -j$((3 * $(nproc 2>/dev/null || echo 2))) check TESTS="$(make -s -C _build list-tests | tr '\n' ' ')" </dev/null
+    # shellcheck disable=SC2086
+    make -s -C _build -j$((3 * $(nproc 2>/dev/null || echo 2))) check TESTS="$(echo $tests)" </dev/null
     ;;
   *)
     usage
