@@ -217,8 +217,7 @@ typedef enum
   /* the engine */
   NODE_EFFECT_LEND,    /* node, link, count: take up to count of the oldest jobs; answer
                           NODE_EVENT_LENT at once */
-  NODE_EFFECT_REQUEST, /* count thieves wait: raise SHARED once, as soon as there is a job to
-                          lend */
+  NODE_EFFECT_REQUEST, /* count thieves wait: raise SHARED once, when there is a job to lend */
   NODE_EFFECT_RUN,     /* held, job */
   NODE_EFFECT_UNRUN,   /* held: no node wants the job. Drop it, or stop it if it runs; answered by
                           NODE_EVENT_UNRUN */
@@ -255,8 +254,7 @@ typedef enum
                               number: the lowest generation that may stand there (0: any); with a
                               lower one it is another place. whole: report all rows; else none,
                               since the coordinator before lives and offers them */
-  NODE_EFFECT_RETIRE,      /* another node is coordinator: publish all rows, and give the checkpoint
-                              up */
+  NODE_EFFECT_RETIRE,      /* another node is coordinator: publish all rows, close the checkpoint */
   NODE_EFFECT_BID,         /* time a commit of realistic size at the checkpoint's place; answered by
                             * NODE_EVENT_BID. One at a time */
   NODE_EFFECT_ANSWER,      /* bytes, number (exit code): the answer, to be kept */
