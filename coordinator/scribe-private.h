@@ -6,6 +6,7 @@
 #include "coordinator/courier.h"
 #include "coordinator/inbox.h"
 #include "coordinator/ledger.h"
+#include "coordinator/pace.h"
 #include "coordinator/scribe.h"
 
 #include <pthread.h>
@@ -41,6 +42,7 @@ ScribeFinish scribe_finish_after (ScribeFinish from, ScribeFinishEvent event);
 struct Scribe
 {
   guint64 interval_us;
+  gboolean is_thrifty;
   gboolean reads_only; /* there are no ticks */
   void (*notify) (const ScribeNews *news, void *data);
   void *data;
@@ -64,6 +66,8 @@ struct Scribe
   guint64 stretched_us; /* the interval as it was last reported */
   guint64 took_us[2];   /* the last publication of a base, and of a delta; 0: there was none */
   Publication made;     /* the last publication, or the one under way */
+  Pace pace;
+  guint64 paid_us; /* the thread's processor time at the last publication */
 
   Left *left;
   gint64 look_us; /* when to read the rows again */

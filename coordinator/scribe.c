@@ -22,6 +22,14 @@
 /* A rest of less than this is not worth a word. */
 #define REST_TOLD_US (2 * G_USEC_PER_SEC)
 
+static guint64
+thread_cpu_us (void)
+{
+  struct timespec used;
+  clock_gettime (CLOCK_THREAD_CPUTIME_ID, &used);
+  return (guint64)used.tv_sec * G_USEC_PER_SEC + (guint64)used.tv_nsec / 1000;
+}
+
 void
 scribe_tell (Scribe *scribe, const ScribeNews *news)
 {
@@ -128,11 +136,19 @@ write_inbox (Scribe *scribe, Inbox *inbox, GError **error)
 void
 scribe_tell_published (Scribe *scribe, guint64 ticket, guint64 took_us, gboolean final)
 {
+  guint64 bytes = ledger_stats (scribe->ledger).bytes;
+  if (took_us > 0)
+    {
+      guint64 cpu_us = thread_cpu_us ();
+      pace_published (&scribe->pace, g_get_monotonic_time (), cpu_us - scribe->paid_us, bytes);
+      scribe->paid_us = cpu_us;
+    }
   scribe->told = ticket;
   ScribeNews news = { .kind = SCRIBE_PUBLISHED,
                       .final = final,
                       .ticket = ticket,
-                      .commit_us = bid_scale (took_us, ledger_stats (scribe->ledger).bytes),
+                      .commit_us = bid_scale (took_us, bytes),
+                      .rest_us = scribe->is_thrifty ? pace_rest_us (&scribe->pace, bytes) : 0,
                       .generation = ledger_stats (scribe->ledger).generation };
   scribe_tell (scribe, &news);
 }
@@ -143,7 +159,7 @@ publish (Scribe *scribe, gboolean final, GError **error)
   gboolean has_changed = ledger_has_changed (scribe->ledger, final);
   gint64 began_us = g_get_monotonic_time ();
   gboolean good = !has_changed || ledger_publish (scribe->ledger, final, &scribe->made, error);
-  guint64 took_us = has_changed ? (guint64)(g_get_monotonic_time () - began_us) : 0;
+  guint64 took_us = has_changed ? (guint64)MAX (g_get_monotonic_time () - began_us, 1) : 0;
   scribe_tell_damage (scribe);
   if (!good)
     return FALSE;
@@ -259,6 +275,17 @@ wait_until (Scribe *scribe, gint64 deadline_us)
 }
 
 /* With the lock. FALSE: the end, and everything is in `round` that still is to be written. */
+/* With the lock. When to publish what has come so far. */
+static gint64
+tick_of (const Scribe *scribe)
+{
+  guint64 bytes = ledger_stats (scribe->ledger).bytes + scribe->inbox->bytes;
+  if (!scribe->is_thrifty)
+    return scribe->tick_us;
+  return MAX (scribe->tick_us,
+              scribe->pace.published_us + (gint64)pace_rest_us (&scribe->pace, bytes));
+}
+
 static gboolean
 wait_for_round (Scribe *scribe, ScribeRound *round)
 {
@@ -270,11 +297,11 @@ wait_for_round (Scribe *scribe, ScribeRound *round)
           = !scribe->reads_only
             && (is_dirty || scribe->told != scribe->written
                 || scribe->inbox->ticket > scribe->written || !inbox_is_empty (scribe->inbox));
-      round->is_tick = is_due && now >= scribe->tick_us;
+      round->is_tick = is_due && now >= tick_of (scribe);
       if (round->is_tick || is_urgent (scribe))
         break;
       if (is_due)
-        wait_until (scribe, scribe->tick_us);
+        wait_until (scribe, tick_of (scribe));
       else
         pthread_cond_wait (&scribe->wake, &scribe->lock);
     }
@@ -290,10 +317,8 @@ wait_for_round (Scribe *scribe, ScribeRound *round)
 static void
 note_cpu (Scribe *scribe)
 {
-  struct timespec used;
-  clock_gettime (CLOCK_THREAD_CPUTIME_ID, &used);
   pthread_mutex_lock (&scribe->lock);
-  scribe->stats.cpu_us = (guint64)used.tv_sec * G_USEC_PER_SEC + (guint64)used.tv_nsec / 1000;
+  scribe->stats.cpu_us = thread_cpu_us ();
   pthread_mutex_unlock (&scribe->lock);
 }
 
@@ -389,6 +414,8 @@ scribe_new (const ScribeConfig *config, Identity *identity, GError **error)
   if (scribe->courier != NULL)
     courier_set_writer (scribe->courier, identity->run, config->term);
   scribe->interval_us = config->interval_us;
+  scribe->is_thrifty = config->is_thrifty;
+  scribe->pace = pace_new ();
   scribe->reads_only = config->reads_only;
   scribe->spare = g_strdup (config->spare);
   scribe->inbox = inbox_new ();

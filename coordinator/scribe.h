@@ -40,6 +40,7 @@ typedef struct
   guint64 ticket;      /* published: everything up to this one (scribe_ticket) */
   guint64 commit_us;   /* published: how long it took, as for a file of a bid's size; 0: nothing was
                           to be published */
+  guint64 rest_us;     /* published: not before so long is the next publication worth its cost */
   const GError *error; /* of COORDINATOR_ERROR; a whole sentence that names the file */
 } ScribeNews;          /* borrowed for the call */
 
@@ -52,6 +53,7 @@ typedef struct
   const char *spare;  /* (nullable) where the checkpoint is kept when the last publication fails;
                          its folder need not exist */
   guint64 interval_us;
+  gboolean is_thrifty; /* the interval is longer if publishing is not worth its cost (pace.h) */
   guint64 delta_from; /* a published file of this many bytes may be followed by deltas; 0: the
                          default (ledger.h) */
   guint term;         /* of this coordinator in the run; coordinators of earlier terms are

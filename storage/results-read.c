@@ -167,13 +167,14 @@ gboolean
 results_count (Sql *sql, ResultsTotals *totals)
 {
   gboolean has_row;
-  sqlite3_stmt *statement
-      = sql_ready (sql, "SELECT count(*), total(weight), row_sums (sum) FROM result", NULL);
+  sqlite3_stmt *statement = sql_ready (
+      sql, "SELECT count(*), total(weight), row_sums (sum), total(work_s) FROM result", NULL);
   if (statement == NULL || !sql_next (sql, statement, &has_row, NULL) || !has_row)
     return FALSE;
   totals->rows = (guint64)sqlite3_column_int64 (statement, 0);
   totals->weight = sqlite3_column_double (statement, 1);
   totals->sums = (guint64)sqlite3_column_int64 (statement, 2);
+  totals->work_s = sqlite3_column_double (statement, 3);
   sqlite3_reset (statement);
   return TRUE;
 }

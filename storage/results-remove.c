@@ -23,39 +23,61 @@ range_ready (Sql *sql, const char *text, const char *from, const char *to, GErro
 /* After all paths: only the first root's range ends here, if there is no other root. */
 #define LAST_TEXT "\x7f"
 
-gboolean
-results_remove_rows (Results *results, const char *from, const char *to, double *work_s,
-                     GError **error)
+static gboolean
+takes_all (const char *from, const char *to)
 {
+  return *from == '\0' && *to == LAST_TEXT[0];
+}
+
+/* What the rows with from <= path < to add up to. The sums of all rows are known; else they are
+ * read, which takes long where values are. */
+static gboolean
+count_rows (Results *results, const char *from, const char *to, ResultsTotals *found,
+            GError **error)
+{
+  gboolean has_row;
+  *found = results->totals;
+  if (takes_all (from, to))
+    return TRUE;
   sqlite3_stmt *statement
       = range_ready (results->sql,
                      "SELECT count(*), total(work_s), total(weight), row_sums (sum) FROM result"
                      " WHERE path >= ?1 AND path < ?2",
                      from, to, error);
-  gboolean has_row;
   if (statement == NULL || !sql_next (results->sql, statement, &has_row, error))
     return FALSE;
-  guint64 n = (guint64)sqlite3_column_int64 (statement, 0);
-  double work = sqlite3_column_double (statement, 1);
-  double weight = sqlite3_column_double (statement, 2);
-  guint64 sums = (guint64)sqlite3_column_int64 (statement, 3);
+  found->rows = (guint64)sqlite3_column_int64 (statement, 0);
+  found->work_s = sqlite3_column_double (statement, 1);
+  found->weight = sqlite3_column_double (statement, 2);
+  found->sums = (guint64)sqlite3_column_int64 (statement, 3);
   sqlite3_reset (statement);
-  if (n == 0)
+  return TRUE;
+}
+
+gboolean
+results_remove_rows (Results *results, const char *from, const char *to, double *work_s,
+                     GError **error)
+{
+  ResultsTotals found;
+  if (!count_rows (results, from, to, &found, error))
+    return FALSE;
+  if (found.rows == 0)
     return TRUE;
 
   /* Without a condition SQLite gives whole pages back and looks at no row. */
-  if (*to == LAST_TEXT[0])
-    statement = sql_ready (results->sql, "DELETE FROM result", error);
-  else
-    statement = range_ready (results->sql, "DELETE FROM result WHERE path >= ?1 AND path < ?2",
-                             from, to, error);
+  sqlite3_stmt *statement
+      = takes_all (from, to)
+            ? sql_ready (results->sql, "DELETE FROM result", error)
+            : range_ready (results->sql, "DELETE FROM result WHERE path >= ?1 AND path < ?2", from,
+                           to, error);
   if (statement == NULL || !sql_finish (results->sql, statement, error))
     return FALSE;
-  *work_s += work;
+  *work_s += found.work_s;
   gap_forget (&results->rows);
-  results->totals.rows -= n;
-  results->totals.weight -= weight;
-  results->totals.sums -= sums;
+  results->totals.rows -= found.rows;
+  results->totals.weight -= found.weight;
+  results->totals.work_s -= found.work_s;
+  results->totals.sums -= found.sums;
   return TRUE;
 }
 

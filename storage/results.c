@@ -468,6 +468,7 @@ add_to_totals (ResultsTotals *totals, const Result *row, guint64 sum)
 {
   totals->rows++;
   totals->weight += at_least_zero (row->weight);
+  totals->work_s += at_least_zero (row->work_s);
   totals->sums += sum;
 }
 
@@ -498,9 +499,11 @@ insert (Results *results, const Result *row, double work_s, GError **error)
   sqlite3_bind_blob64 (statement, 4, row->digest, row->digest_size, SQLITE_STATIC);
   results_bind_told (statement, row,
                      cell_bind_both (statement, 5, 9, row->type, row->value, CELL_JSON_ROW));
-  sqlite3_bind_double (statement, 6, at_least_zero (work_s));
+  Result own = *row;
+  own.work_s = at_least_zero (work_s);
+  sqlite3_bind_double (statement, 6, own.work_s);
   sqlite3_bind_int64 (statement, 7, row->saved);
-  Result own = *row; /* of an earlier root, when it came late */
+  /* Of an earlier root, when it came late. */
   if (row->path[0] != '~' && root_of (row->path) < results->root)
     own.weight = 0;
   sqlite3_bind_double (statement, 8, at_least_zero (own.weight));

@@ -70,8 +70,8 @@ gboolean results_put_keep (Results *results, const Keep *keep, double work_s, gb
 typedef struct
 {
   guint64 rows;
-  double weight; /* sum over the rows */
-  guint64 sums;  /* of their checksums modulo 2^64 */
+  double weight, work_s; /* sums over the rows */
+  guint64 sums;          /* of their checksums modulo 2^64 */
 } ResultsTotals;
 ResultsTotals results_totals (const Results *results);
 gboolean results_has_keeps (const Results *results);

@@ -97,13 +97,13 @@ fill_run (FolderRun *run, const Arguments *options, const Restore *restore, gboo
     run->name = g_strdup (options->name);
   else if (identity->name != NULL && folder_name_is_valid (identity->name))
     run->name = g_strdup (identity->name);
-  if (options->own.interval_s > 0)
+  if (options->own.interval_s != 0)
     {
       run->interval_s = options->own.interval_s;
       run->keep_s = options->own.keep_s;
     }
-  if (run->interval_s <= 0)
-    run->interval_s = FOLDER_INTERVAL_DEFAULT_S;
+  if (run->interval_s == 0)
+    run->interval_s = FOLDER_INTERVAL_AUTO_S;
   if (options->silence_s > 0)
     {
       run->heartbeat_s = options->heartbeat_s;

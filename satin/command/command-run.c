@@ -71,7 +71,7 @@ lift_options (Arguments *options)
     said->trace = g_steal_pointer (&own.trace);
   if (said->stats == NULL && !own.help)
     said->stats = g_steal_pointer (&own.stats);
-  if (said->interval_s <= 0)
+  if (said->interval_s == 0)
     {
       said->interval_s = own.interval_s;
       said->keep_s = own.keep_s;
@@ -100,8 +100,7 @@ start (const Arguments *options, FolderRun *run)
   run->argv = g_strdupv (options->program + 1);
   run->folder = g_get_current_dir ();
   run->name = g_strdup (options->name);
-  run->interval_s
-      = options->own.interval_s > 0 ? options->own.interval_s : FOLDER_INTERVAL_DEFAULT_S;
+  run->interval_s = options->own.interval_s != 0 ? options->own.interval_s : FOLDER_INTERVAL_AUTO_S;
   run->keep_s = options->own.keep_s;
   run->heartbeat_s = options->heartbeat_s;
   run->silence_s = options->silence_s;

@@ -12,6 +12,7 @@
 #define SOCKET_STEM "satin-"
 /* What a `run` file or a person may ask for at most. */
 #define ADDRESSES_MAX 16
+#define INTERVAL_LEAST_S 2.0 /* where Satin chooses */
 
 void
 folder_run_clear (FolderRun *run)
@@ -126,7 +127,7 @@ gboolean
 folder_interval_read (const char *text, double *interval_s, double *keep_s)
 {
   const char *rest = NULL;
-  double publish = FOLDER_INTERVAL_DEFAULT_S, keep = 0;
+  double publish = FOLDER_INTERVAL_AUTO_S, keep = 0;
 
   if (strcmp (text, "auto") != 0 && !read_interval (text, ',', &publish, &rest))
     return FALSE;
@@ -137,12 +138,19 @@ folder_interval_read (const char *text, double *interval_s, double *keep_s)
   return TRUE;
 }
 
+guint64
+folder_interval_us (double interval_s)
+{
+  return (guint64)((interval_s > 0 ? interval_s : INTERVAL_LEAST_S) * 1e6);
+}
+
 static void
 put_options (GKeyFile *file, const FolderRun *run)
 {
   g_key_file_set_integer (file, GROUP_OPTIONS, "nodes", run->nodes);
   g_key_file_set_integer (file, GROUP_OPTIONS, "workers", run->workers);
-  g_key_file_set_double (file, GROUP_OPTIONS, "interval", run->interval_s);
+  if (run->interval_s > 0)
+    g_key_file_set_double (file, GROUP_OPTIONS, "interval", run->interval_s);
   if (run->keep_s > 0)
     g_key_file_set_double (file, GROUP_OPTIONS, "keep", run->keep_s);
   g_key_file_set_double (file, GROUP_OPTIONS, "heartbeat", run->heartbeat_s);
@@ -258,7 +266,7 @@ folder_read (const char *path, FolderRun *run, GError **error)
   g_autofree char *name = g_build_filename (path, FOLDER_RUN_FILE, NULL);
   g_autoptr (GKeyFile) file = g_key_file_new ();
   g_autoptr (GError) cause = NULL;
-  g_auto (FolderRun) found = { .interval_s = FOLDER_INTERVAL_DEFAULT_S, .workers = 1 };
+  g_auto (FolderRun) found = { .interval_s = FOLDER_INTERVAL_AUTO_S, .workers = 1 };
 
   if (!g_key_file_load_from_file (file, name, G_KEY_FILE_NONE, &cause))
     {

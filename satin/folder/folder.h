@@ -19,7 +19,7 @@
 #define FOLDER_SOCKET_MAX 107
 /* Seconds between two publications of the checkpoint when nobody says otherwise: so much of each
  * lost node's work is done again, and one costs some milliseconds. */
-#define FOLDER_INTERVAL_DEFAULT_S 2.0
+#define FOLDER_INTERVAL_AUTO_S (-1.0) /* Satin chooses: see folder_interval_us */
 #define FOLDER_INTERVAL_MIN_S 0.05
 #define FOLDER_INTERVAL_MAX_S (7.0 * 24 * 3600)
 /* Seconds: something is said over each link so often, and who says nothing for so long counts as
@@ -76,7 +76,7 @@ typedef struct
   char *folder;                  /* working directory of the nodes, absolute */
   char *checkpoint;              /* (nullable) absolute path or URI */
   char *trace;                   /* (nullable) absolute path: where all nodes note what they do */
-  double interval_s;             /* between publications */
+  double interval_s;             /* between publications; FOLDER_INTERVAL_AUTO_S */
   double keep_s;                 /* between copies to another node; 0: the default */
   double heartbeat_s, silence_s; /* see above; 0: the default */
   int workers;                   /* per node; 0: the cores of its host, shared out among `nodes` */
@@ -110,10 +110,13 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (FolderRun, folder_run_clear)
 
 /* Whether such a heartbeat and such a silence can be had together. */
 gboolean folder_patience_fits (double heartbeat_s, double silence_s);
-/* What --interval takes: "auto", or the seconds between two publications, or these and, behind a
- * comma, those between two copies to another node, which are not more. *keep_s 0: the default.
- * FALSE: it is wrong, and both stay. Pure. */
+/* What --interval takes: "auto" (FOLDER_INTERVAL_AUTO_S), or the seconds between two publications,
+ * or these and, behind a comma, those between two copies to another node, which are not more.
+ * *keep_s 0: the default. FALSE: it is wrong, and both stay. Pure. */
 gboolean folder_interval_read (const char *text, double *interval_s, double *keep_s);
+/* The time between two publications in microseconds; with FOLDER_INTERVAL_AUTO_S the shortest:
+ * 2 s. Pure. */
+guint64 folder_interval_us (double interval_s);
 #define FOLDER_INTERVAL_WORDS \
   "auto, or seconds from 0.05 to 604800, or two of these like 10,0.5: between two publications, " \
   "and, not more, between two copies to another node"

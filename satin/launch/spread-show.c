@@ -57,7 +57,9 @@ spread_show (const FolderRun *run, const GPtrArray *sites, int workers, gboolean
   gsize copied = copy && stat (run->program, &info) == 0 ? (gsize)info.st_size : 0;
 
   if (place != NULL)
-    g_print ("checkpoint: %s, each %g s\n", place, run->interval_s);
+    g_print ("checkpoint: %s, each %g s%s\n", place,
+             (double)folder_interval_us (run->interval_s) / 1e6,
+             run->interval_s > 0 ? "" : " or more");
   else
     g_print ("checkpoint: none\n");
   g_print ("nodes: %u\n", places->len);

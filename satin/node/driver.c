@@ -426,7 +426,9 @@ node_config (Driver *driver, guint64 seed)
                        .verify = config->verify,
                        .heartbeat_us = (guint64)(config->heartbeat_s * 1e6 + 0.5),
                        .silence_us = (guint64)(config->silence_s * 1e6 + 0.5),
-                       .save_interval_us = (guint64)(config->interval_s * 1e6),
+                       .save_interval_us = folder_interval_us (config->interval_s),
+                       .row_byte_ns
+                       = config->interval_s == FOLDER_INTERVAL_AUTO_S ? NODE_ROW_BYTE_NS : 0,
                        .copy_us = (guint64)(config->keep_s * 1e6),
                        .stems = driver->stems,
                        .shared = shared_store_here (),

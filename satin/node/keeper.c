@@ -47,7 +47,7 @@ typedef struct
   GPtrArray *rows;
   ScribeNewsKind kind;
   gboolean final, failed;
-  guint64 generation, ticket, commit_us;
+  guint64 generation, ticket, commit_us, rest_us;
   char *trouble, *path;
 } News;
 
@@ -104,6 +104,7 @@ on_news (gpointer data)
                                        .number = news->generation,
                                        .saved = news->ticket,
                                        .work_us = news->commit_us,
+                                       .rest_us = news->rest_us,
                                        .final = news->final,
                                        .failed = news->kind != SCRIBE_PUBLISHED,
                                        .text = news->trouble });
@@ -146,6 +147,7 @@ notify (const ScribeNews *said, void *data)
   news->generation = said->generation;
   news->ticket = said->ticket;
   news->commit_us = said->commit_us;
+  news->rest_us = said->rest_us;
   news->failed = said->failed;
   if (said->rows != NULL)
     {
@@ -269,7 +271,8 @@ open_scribe (gpointer data)
                           .target = config->checkpoint,
                           .copy = config->founder && config->kept ? copy : NULL,
                           .spare = spare,
-                          .interval_us = (guint64)(config->interval_s * 1e6),
+                          .interval_us = folder_interval_us (config->interval_s),
+                          .is_thrifty = config->interval_s == FOLDER_INTERVAL_AUTO_S,
                           .term = opening->number,
                           .least = opening->least,
                           .job_names = (const char *const *)opening->names,

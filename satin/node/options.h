@@ -64,7 +64,7 @@ char *options_page (const GPtrArray *rows, const char *name, const char *usage, 
 typedef struct
 {
   int workers;       /* 0: not said */
-  double interval_s; /* 0: not said */
+  double interval_s; /* 0: not said; FOLDER_INTERVAL_AUTO_S */
   double keep_s;     /* with it; 0: the default (folder_interval_read) */
   PlanName protect;  /* not said: auto, the first */
   int spin_us;       /* how long an idle worker polls at most before it sleeps */

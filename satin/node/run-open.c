@@ -344,7 +344,7 @@ open_all (SatinRun *run, GError **error)
   if (run->owner == RUN_OF_APP)
     memory_limit_heaps (run->config.workers); /* main, driver and scribe seldom use one for long */
   if (run->options.interval_s == 0)
-    run->options.interval_s = FOLDER_INTERVAL_DEFAULT_S;
+    run->options.interval_s = FOLDER_INTERVAL_AUTO_S;
   if (!run->node_process && !prepare_solo (run, error))
     return FALSE;
   if (run->config.replay != NULL && !prepare_replay (run, error))

@@ -73,6 +73,9 @@ typedef struct
 
 /* A message waits at most this long for a keeper (work/holdback.h). */
 #define NODE_HOLDBACK_US G_USEC_PER_SEC
+/* The row_byte_ns of a run whose interval Satin chooses: the coordinator needs about 15 ns for a
+ * byte, which then is at most 1 % of the sender's processor time. */
+#define NODE_ROW_BYTE_NS 1500
 
 /* Which nodes a node asks for work. */
 typedef enum
@@ -109,6 +112,9 @@ typedef struct
   guint64 silence_us;   /* a member that is silent for so long counts as dead, and is dialled after
                            half of it; the same on all nodes; 0: NODE_SILENCE_US */
   guint64 save_interval_us;
+  guint64
+      row_byte_ns; /* a node with one worker waits so long for each byte of the rows that it sent
+                      to the coordinator before it scans again; one with more, a part of it */
   guint64 settle_us;   /* from a join to the election that it causes, and between elections without
                           an urgent cause; 0: as in elect.h */
   Stems *stems;        /* borrowed */
@@ -173,7 +179,8 @@ typedef enum
                           generation that stands there, 0: none. failed: the scribe could not, text:
                           why */
   NODE_EVENT_PUBLISHED, /* number: generation; saved: the last SAVE that is in it; work_us: how long
-                           the commit took (0: unknown); final: it answers NODE_EFFECT_FINAL or
+                           the commit took (0: unknown); rest_us: not before so long is the next one
+                           worth its cost; final: it answers NODE_EFFECT_FINAL or
                            _PUBLISH; failed: it did not succeed, text (nullable): why, for people */
   NODE_EVENT_BID, /* work_us: how long the commit took; number: the generation of this run that
                      stands there, 0: none; failed, text: why the node cannot bid */
@@ -191,7 +198,7 @@ typedef enum
 typedef struct
 {
   NodeEventKind kind;
-  guint64 link, dial, held, loan, number, work_us, risk_us, saved, began_ms, took_ms;
+  guint64 link, dial, held, loan, number, work_us, risk_us, rest_us, saved, began_ms, took_ms;
   guint32 count;
   gboolean dead, refused, final, failed;
   NodeId node;

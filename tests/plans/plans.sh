@@ -107,7 +107,7 @@ plan_suspend ()
 {
   local i
   for i in "${!suspend_commands[@]}"; do
-    task suspend_run "$few" "$i"
+    task suspend_run 1 "$i"
   done
 }
 
@@ -116,7 +116,7 @@ plan_overhead ()
   local i plan seconds
   for i in "${!overhead_commands[@]}"; do
     for plan in $PLANS; do
-      task overhead_run "$few" "$i" "$plan" "$interval_s"
+      task overhead_run "$few" "$i" "$plan" auto
     done
     [ "$i" -eq "$interval_command" ] || continue
     for plan in $filed; do

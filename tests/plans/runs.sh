@@ -29,7 +29,7 @@ nodes_of ()
 }
 
 # The options that a plan needs; its checkpoint is new.
-options_of () # PLAN SECONDS
+options_of () # PLAN INTERVAL
 {
   options=(--protect "$1")
   rm -f "$file"*
@@ -320,11 +320,11 @@ suspend_run () # NUMBER
 }
 
 # Nothing fails: which part of the CPU time goes into protection. What a keeper does it does in its driver's thread.
-overhead_run () # NUMBER PLAN SECONDS
+overhead_run () # NUMBER PLAN INTERVAL
 {
   local name command wanted time cpu plan=$2 label=$2 options
   read_command "${overhead_commands[$1]}"
-  [ "$3" = "$interval_s" ] || label="$2 $3 s"
+  [ "$3" = auto ] || label="$2 $3 s"
   options_of "$plan" "$3"
   timed_run "$name, $plan" "$wanted" "${options[@]}" -- "$bin/${command[0]}" "${command[@]:1}" || return
   sample overhead "$name" "$label" share "$(calculate \

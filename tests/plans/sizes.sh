@@ -9,7 +9,7 @@ sleep_nodes=8 sleep_workers=2 sleep_ms=100 sleep_depth=10 fewer_nodes=6
 share_often=0.05 share_middle=0.11 share_seldom=0.27
 sleep_lanes=3 # runs of sleep at once
 sent_kinds="jobs results keepers saves offers shared other" # of --stats: sent_…_bytes
-interval_s=2 interval_others='0.5 5' # seconds; --interval of the command interval_command
+interval_others='0.5 2 5' # seconds; --interval of the command interval_command, besides auto
 interval_command=0
 suspend_commands=(
   "tsp random80|tsp $apps/tsp/random80.tsp --upper 7401|length 7401"

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#define ROW_BYTE_NS (5 * 1000 * 1000) /* values have a few bytes here */
+
 static void
 wake (gpointer data, guint stack, guint64 at_us)
 {
@@ -159,6 +161,7 @@ process_start (Sim *sim, gboolean founder, gboolean stranger)
                         .heartbeat_us = plan->heartbeat_us,
                         .silence_us = plan->silence_us,
                         .save_interval_us = plan->save_us,
+                        .row_byte_ns = plan->seed % 4 == 0 ? ROW_BYTE_NS : 0,
                         .settle_us = plan->settle_us,
                         .stems = process->stems,
                         .shared = process->shared,

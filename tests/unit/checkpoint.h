@@ -25,7 +25,7 @@ typedef struct
   pthread_cond_t wake;
   GPtrArray *rows; /* of Row: all that was restored */
   guint n_restored_final, n_published, n_final, n_trouble;
-  guint64 generation, ticket;
+  guint64 generation, ticket, rest_us;
   char *trouble;
 } Place;
 
@@ -45,6 +45,7 @@ place_notify (const ScribeNews *news, void *data)
       place->n_published++;
       place->generation = news->generation;
       place->ticket = news->ticket;
+      place->rest_us = news->rest_us;
       place->n_final += news->final;
     }
   else if (news->kind == SCRIBE_TROUBLE)

@@ -252,6 +252,12 @@ record_signature (const SatinType *type G_GNUC_UNUSED)
   return g_strdup ("x");
 }
 
+guint64
+folder_interval_us (double interval_s)
+{
+  return interval_s > 0 ? (guint64)(interval_s * 1e6) : 2000000;
+}
+
 char *
 folder_spare (const char *path)
 {

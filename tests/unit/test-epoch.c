@@ -421,6 +421,34 @@ test_another_coordinator_begins_anew (void)
   g_assert_true (epoch_at (world, 2)->recording);
 }
 
+/* The next epoch begins after the interval, or when the publication of the last one is worth its
+ * cost again. */
+static void
+test_a_costly_epoch_is_followed_by_a_rest (void)
+{
+  const guint64 interval_us = 100 * 1000; /* of this world, at least */
+
+  for (guint64 rest_us = 0; rest_us <= 30 * G_USEC_PER_SEC; rest_us += 15 * G_USEC_PER_SEC)
+    {
+      g_autoptr (World) world = world_of (1);
+
+      begin_epoch (world);
+      serve (world, 0);
+      guint64 now_us = world->now_us, scans = node_at (world, 0)->saves.scans;
+      tell (world, 0,
+            &(NodeEvent){ .kind = NODE_EVENT_PUBLISHED,
+                          .number = 8,
+                          .saved = world->peer[0].ticket,
+                          .rest_us = rest_us,
+                          .final = TRUE });
+      while (node_at (world, 0)->saves.scans == scans)
+        pass (world, interval_us / 2);
+      g_assert_cmpuint (world->now_us - now_us, >=, rest_us);
+      g_assert_cmpuint (world->now_us - now_us, <=,
+                        MAX (rest_us, 5 * G_USEC_PER_SEC) + interval_us);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -440,5 +468,7 @@ main (int argc, char **argv)
   g_test_add_func ("/epoch/who-leaves-waits-for-the-end", test_who_leaves_waits_for_the_end);
   g_test_add_func ("/epoch/who-leaves-before-is-not-in-it", test_who_leaves_before_is_not_in_it);
   g_test_add_func ("/epoch/another-coordinator-begins-anew", test_another_coordinator_begins_anew);
+  g_test_add_func ("/epoch/a-costly-epoch-is-followed-by-a-rest",
+                   test_a_costly_epoch_is_followed_by_a_rest);
   return g_test_run ();
 }

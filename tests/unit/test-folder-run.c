@@ -165,6 +165,8 @@ options_come_back (void)
   g_assert_cmpfloat (back.keep_s, ==, 0.25);
 }
 
+#define AUTO FOLDER_INTERVAL_AUTO_S
+
 static void
 intervals (void)
 {
@@ -172,7 +174,7 @@ intervals (void)
   {
     const char *text;
     double interval_s, keep_s; /* 0: it is refused */
-  } cases[] = { { "auto", 2, 0 },      { "3", 3, 0 },        { "10,0.5", 10, 0.5 },
+  } cases[] = { { "auto", AUTO, 0 },   { "3", 3, 0 },        { "10,0.5", 10, 0.5 },
                 { "0.05", 0.05, 0 },   { "1,1", 1, 1 },      { "604800,604800", 604800, 604800 },
                 { "1,5", 0, 0 },       { "1,", 0, 0 },       { ",1", 0, 0 },
                 { "1,0", 0, 0 },       { "1,0.04", 0, 0 },   { "auto,1", 0, 0 },
@@ -181,11 +183,14 @@ intervals (void)
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     {
-      double interval_s = -1, keep_s = -1;
+      double interval_s = -7, keep_s = -7;
       gboolean good = folder_interval_read (cases[i].text, &interval_s, &keep_s);
-      g_assert_cmpint (good, ==, cases[i].interval_s > 0);
-      g_assert_cmpfloat_with_epsilon (interval_s, good ? cases[i].interval_s : -1, 1e-9);
-      g_assert_cmpfloat_with_epsilon (keep_s, good ? cases[i].keep_s : -1, 1e-9);
+      g_assert_cmpint (good, ==, cases[i].interval_s != 0);
+      g_assert_cmpfloat_with_epsilon (interval_s, good ? cases[i].interval_s : -7, 1e-9);
+      g_assert_cmpfloat_with_epsilon (keep_s, good ? cases[i].keep_s : -7, 1e-9);
+      if (good)
+        g_assert_cmpuint (folder_interval_us (interval_s), ==,
+                          interval_s > 0 ? (guint64)(interval_s * 1e6) : 2000000);
     }
 }
 

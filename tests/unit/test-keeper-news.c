@@ -84,7 +84,7 @@ publications_are_told (void)
     gboolean is_told, failed;
     const char *unpublished;
   } cases[] = {
-    { { .kind = SCRIBE_PUBLISHED, .generation = 9, .ticket = 5, .commit_us = 7 },
+    { { .kind = SCRIBE_PUBLISHED, .generation = 9, .ticket = 5, .commit_us = 7, .rest_us = 6 },
       TRUE,
       FALSE,
       NULL },
@@ -114,6 +114,7 @@ publications_are_told (void)
           g_assert_cmpuint (event (0)->number, ==, news->generation);
           g_assert_cmpuint (event (0)->saved, ==, news->ticket);
           g_assert_cmpuint (event (0)->work_us, ==, news->commit_us);
+          g_assert_cmpuint (event (0)->rest_us, ==, news->rest_us);
         }
       g_assert_cmpstr (driver->unpublished, ==,
                        news->final ? cases[i].unpublished : "of an earlier attempt");
@@ -194,11 +195,12 @@ a_scribe_is_told_how_to_work (void)
       Driver *driver = begin_driver (founder);
 
       driver->config.kept = kept;
-      driver->config.interval_s = 2.5;
+      driver->config.interval_s = kept ? 2.5 : FOLDER_INTERVAL_AUTO_S;
       driver->given = given ? g_strdup ("/given") : NULL;
       const Scribe *scribe = open_next (driver);
       g_assert_cmpint (scribe->config.copy != NULL, ==, founder && kept);
-      g_assert_cmpuint (scribe->config.interval_us, ==, 2500000);
+      g_assert_cmpuint (scribe->config.interval_us, ==, kept ? 2500000 : 2000000);
+      g_assert_cmpint (scribe->config.is_thrifty, ==, !kept); /* who says an interval gets it */
       g_assert_cmpstr (scribe->config.target, ==, "/checkpoint");
       g_assert_cmpint (scribe->bests > 0, ==, given || !founder);
       g_clear_pointer (&driver->given, g_free);

@@ -4,6 +4,11 @@
  * system are replaced. Links coordinator, storage and value. */
 #include "checkpoint.h"
 
+#include "coordinator/pace.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #define INTERVAL_US 10000
 #define SYNC_US 120000
 #define STOP_US 1500000
@@ -11,6 +16,7 @@
 
 static gint64 now_us = G_USEC_PER_SEC; /* atomic */
 static gint64 sync_us;                 /* atomic: so long each sync takes */
+static gint64 cpu_us;                  /* atomic: the scribe's processor time, as it sees it */
 
 static struct
 {
@@ -32,6 +38,7 @@ g_get_monotonic_time (void)
 #pragma GCC visibility push(default)
 int fsync (int fd);
 int fdatasync (int fd);
+int clock_gettime (clockid_t clock, struct timespec *time);
 #pragma GCC visibility pop
 
 int
@@ -46,6 +53,16 @@ int
 fdatasync (int fd)
 {
   return fsync (fd);
+}
+
+int
+clock_gettime (clockid_t clock, struct timespec *time)
+{
+  gint64 us = __atomic_load_n (&cpu_us, __ATOMIC_SEQ_CST);
+  if (clock != CLOCK_THREAD_CPUTIME_ID)
+    return (int)syscall (SYS_clock_gettime, clock, time);
+  *time = (struct timespec){ us / G_USEC_PER_SEC, us % G_USEC_PER_SEC * 1000 };
+  return 0;
 }
 
 int
@@ -151,6 +168,37 @@ test_one_that_stood_still_is_forgiven (void)
   scribe_free (scribe);
 }
 
+/* Where no interval was said, a publication is a hundredth of one processor's time since the last
+ * one; the first costs nothing yet. */
+static void
+test_no_interval_means_as_often_as_it_is_worth (void)
+{
+  g_autoptr (Place) place = place_new ();
+  Identity identity = identity_make ("run-1", "app", "8");
+  ScribeConfig config = place_config (place, INTERVAL_US);
+  g_autoptr (GError) error = NULL;
+
+  config.is_thrifty = TRUE;
+  __atomic_store_n (&sync_us, 0, __ATOMIC_SEQ_CST);
+  Scribe *scribe = scribe_new (&config, &identity, &error);
+  g_assert_no_error (error);
+  identity_clear (&identity);
+  for (guint i = 1; i <= 3; i++)
+    {
+      __atomic_fetch_add (&cpu_us, 500 * (gint64)i, __ATOMIC_SEQ_CST);
+      Publication one = publish_one (scribe, place, i);
+      guint64 spent_us = 500 * (i - 1); /* by the publication before */
+      g_test_message ("rests %" G_GINT64_FORMAT " us", one.rest_us);
+      g_assert_cmpint (one.rest_us, >=, MAX (INTERVAL_US, PACE_DUTY * spent_us));
+      g_assert_cmpint (one.rest_us, <=, INTERVAL_US + PACE_DUTY * spent_us * 11 / 10);
+      g_assert_cmpuint (place->rest_us, >=, PACE_DUTY * 500 * i);
+    }
+  g_assert_cmpuint (trouble_of (place), ==, 0);
+  save_one (scribe, row_make ("/9", 9, 1, 1e-6));
+  finish (place, scribe); /* although no time passes */
+  scribe_free (scribe);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -158,5 +206,7 @@ main (int argc, char **argv)
   g_test_add_func ("/rest/a-slow-place-stretches-the-interval",
                    test_a_slow_place_stretches_the_interval);
   g_test_add_func ("/rest/one-that-stood-still-is-forgiven", test_one_that_stood_still_is_forgiven);
+  g_test_add_func ("/rest/no-interval-means-as-often-as-it-is-worth",
+                   test_no_interval_means_as_often_as_it_is_worth);
   return g_test_run ();
 }

@@ -135,6 +135,19 @@ emit_save (Node *node, GPtrArray *rows, const NodeId *from)
   effect->number = ++node->saves.tickets;
 }
 
+/* Rows were sent: the coordinator's cost grows with their bytes. */
+static void
+rest_after (Node *node, const GPtrArray *rows)
+{
+  guint64 bytes = 0;
+
+  for (guint i = 0; i < rows->len; i++)
+    bytes += g_bytes_get_size (((const Row *)rows->pdata[i])->value);
+  guint64 rest_us = bytes * node->config.row_byte_ns / 1000 / MAX (node->config.workers, 1);
+  node->saves.rest_us
+      = MAX (node->saves.rest_us, node->now_us + MIN (rest_us, SAVES_ROW_REST_MAX_US));
+}
+
 void
 saves_on_rows (Node *node, GPtrArray *rows, guint64 risk_us)
 {
@@ -159,6 +172,7 @@ saves_on_rows (Node *node, GPtrArray *rows, guint64 risk_us)
   (void)lease_ready (node, &coordinator);
   node->stats.rows_sent += rows->len;
   work_reported (node, risk_us);
+  rest_after (node, rows);
   if (node->saves.here)
     {
       emit_save (node, rows, &node->self);
@@ -220,7 +234,7 @@ saves_on_served (Node *node, guint64 scan, guint64 cost_us)
   g_autoptr (GPtrArray) none = g_ptr_array_new ();
   guint64 unsent_us = node->work.unsent_us;
 
-  node->saves.rest_us = node->now_us + SAVES_REST * cost_us;
+  node->saves.rest_us = MAX (node->saves.rest_us, node->now_us + SAVES_REST * cost_us);
   buddy_on_served (node, scan);
   mirror_on_served (node, scan);
   if (scan < node->saves.whole_scan || node->saves.whole || unsent_us == 0)
@@ -297,6 +311,8 @@ saves_on_published (Node *node, const NodeEvent *event)
     return; /* not any more: nobody counts on it */
   if (!event->failed)
     acknowledge (node, event->saved, event->number);
+  if (node->config.plan.epochs) /* else the scribe itself waits */
+    node->saves.rest_us = MAX (node->saves.rest_us, node->now_us + event->rest_us);
   lease_saw_generation (node, event->number);
   if (newer) /* a bid is held against it, whoever will be master then */
     member_send_all (node, &(Message){ .kind = MESSAGE_SAVED, .version = event->number });

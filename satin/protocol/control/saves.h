@@ -8,6 +8,8 @@
 #include "../node.h"
 #include "../work/work.h"
 
+/* No node waits longer than this because of the bytes that it sent. */
+#define SAVES_ROW_REST_MAX_US (60 * G_USEC_PER_SEC)
 #define SAVES_HURRY_US (200 * 1000)
 /* Reading deep stacks takes long; so many times as long passes before it is done again, unless all
  * rows are wanted. */
@@ -46,7 +48,7 @@ typedef struct
   GQueue waiting;     /* of SavesTicket: rows that are not published yet */
   guint64 at_us;      /* of the next scan; CORE_NEVER: none */
   gboolean unmatched; /* people were warned that saved results fit no job */
-  guint64 rest_us;    /* no scan before then, since the last one took long */
+  guint64 rest_us;    /* no scan before then: the last one took long, or its rows are large */
 } Saves;
 
 void saves_init (Node *node);
