@@ -150,6 +150,8 @@ weighs (Fixture *f, const char *rows, double weight)
   g_assert_cmpfloat (counted.weight, ==, weight);
   g_assert_cmpfloat (totals.weight, ==, weight);
   g_assert_cmpuint (counted.sums, ==, totals.sums);
+  g_assert_cmpuint (counted.rows, ==, totals.rows);
+  g_assert_cmpfloat_with_epsilon (counted.work_s, totals.work_s, 1e-9);
 }
 
 /* No root covers another one, and all weight is that of the last one. */
