@@ -84,9 +84,21 @@ typedef struct
   gint64 rest_us, took_us; /* before it, and by it */
 } Publication;
 
-/* Saves something new and lets time pass until it is published. */
+/* Of job "tour", with so many bytes. */
+static Row *
+row_of (const char *path, guint number, gsize bytes)
+{
+  g_autofree char *text = g_malloc0 (bytes);
+  g_autoptr (GVariant) value = g_variant_ref_sink (g_variant_new (
+      "(x@ay)", (gint64)number, g_variant_new_fixed_array (G_VARIANT_TYPE_BYTE, text, bytes, 1)));
+  g_autoptr (GBytes) packed = g_variant_get_data_as_bytes (value);
+  Digest digest = digest_of_string (path);
+  return row_new (path, 1, &digest, 0, 1, packed);
+}
+
+/* Saves something new, of so many bytes, and lets time pass until it is published. */
 static Publication
-publish_one (Scribe *scribe, Place *place, guint number)
+publish_one (Scribe *scribe, Place *place, guint number, gsize bytes)
 {
   g_autofree char *path = g_strdup_printf ("/%u", number);
   Publication one;
@@ -95,7 +107,7 @@ publish_one (Scribe *scribe, Place *place, guint number)
   pthread_mutex_lock (&seen.lock);
   guint n = seen.n_waits; /* the scribe has nothing to wait for */
   pthread_mutex_unlock (&seen.lock);
-  save_one (scribe, row_make (path, number, 1, 1e-6));
+  save_one (scribe, row_of (path, number, bytes));
   pthread_mutex_lock (&seen.lock);
   while (seen.n_waits == n)
     pthread_cond_wait (&seen.wake, &seen.lock);
@@ -129,13 +141,16 @@ test_a_slow_place_stretches_the_interval (void)
 
   __atomic_store_n (&sync_us, 0, __ATOMIC_SEQ_CST);
   for (guint i = 1; i <= 2; i++)
-    one = publish_one (scribe, place, i);
+    {
+      one = publish_one (scribe, place, i, 1);
+      __atomic_fetch_add (&cpu_us, G_USEC_PER_SEC, __ATOMIC_SEQ_CST); /* whatever it costs */
+    }
   g_assert_cmpint (one.rest_us, ==, INTERVAL_US);
   __atomic_store_n (&sync_us, SYNC_US, __ATOMIC_SEQ_CST);
   for (guint i = 3; i <= 8; i++)
     {
       gint64 before_us = one.took_us;
-      one = publish_one (scribe, place, i);
+      one = publish_one (scribe, place, i, 1);
       g_test_message ("rests %" G_GINT64_FORMAT " us, takes %" G_GINT64_FORMAT " us", one.rest_us,
                       one.took_us);
       if (i <= 4) /* one that is slow does not count alone */
@@ -159,7 +174,7 @@ test_one_that_stood_still_is_forgiven (void)
   for (guint i = 1; i <= 5; i++)
     {
       __atomic_store_n (&sync_us, i == 3 ? STOP_US : 0, __ATOMIC_SEQ_CST);
-      Publication one = publish_one (scribe, place, i);
+      Publication one = publish_one (scribe, place, i, 1);
       g_assert_cmpint (one.took_us, >=, i == 3 ? STOP_US : 0);
       g_assert_cmpint (one.rest_us, <=, MAX (INTERVAL_US, G_USEC_PER_SEC));
     }
@@ -179,6 +194,7 @@ test_no_interval_means_as_often_as_it_is_worth (void)
   g_autoptr (GError) error = NULL;
 
   config.is_thrifty = TRUE;
+  __atomic_store_n (&cpu_us, 0, __ATOMIC_SEQ_CST);
   __atomic_store_n (&sync_us, 0, __ATOMIC_SEQ_CST);
   Scribe *scribe = scribe_new (&config, &identity, &error);
   g_assert_no_error (error);
@@ -186,13 +202,17 @@ test_no_interval_means_as_often_as_it_is_worth (void)
   for (guint i = 1; i <= 3; i++)
     {
       __atomic_fetch_add (&cpu_us, 500 * (gint64)i, __ATOMIC_SEQ_CST);
-      Publication one = publish_one (scribe, place, i);
+      Publication one = publish_one (scribe, place, i, 1);
       guint64 spent_us = 500 * (i - 1); /* by the publication before */
       g_test_message ("rests %" G_GINT64_FORMAT " us", one.rest_us);
       g_assert_cmpint (one.rest_us, >=, MAX (INTERVAL_US, PACE_DUTY * spent_us));
       g_assert_cmpint (one.rest_us, <=, INTERVAL_US + PACE_DUTY * spent_us * 11 / 10);
       g_assert_cmpuint (place->rest_us, >=, PACE_DUTY * 500 * i);
     }
+  /* What has come counts before it is written. */
+  guint64 rest_us = place->rest_us;
+  Publication large = publish_one (scribe, place, 4, 1000 * 1000);
+  g_assert_cmpuint ((guint64)large.rest_us, >, 10 * rest_us);
   g_assert_cmpuint (trouble_of (place), ==, 0);
   save_one (scribe, row_make ("/9", 9, 1, 1e-6));
   finish (place, scribe); /* although no time passes */

@@ -555,45 +555,11 @@ test_rows_over_another_link_renew_nothing (void)
   g_assert_false (said (world, 1, "SCAN whole"));
 }
 
-/* The more bytes a node has sent, the longer it waits, but never for ever. */
-static void
-test_large_rows_are_followed_by_a_rest (void)
-{
-  const struct
-  {
-    guint64 byte_ns, rest_us;
-    guint32 workers;
-  } cases[] = { { 0, 0, 1 },
-                { 1000, 5, 1 }, /* 5 rows of a byte */
-                { 2 * G_GUINT64_CONSTANT (1000000000), 10 * G_USEC_PER_SEC, 1 },
-                { 2 * G_GUINT64_CONSTANT (1000000000), 5 * G_USEC_PER_SEC, 2 },
-                { 9 * G_GUINT64_CONSTANT (10000000000), SAVES_ROW_REST_MAX_US, 1 } };
-  const guint64 step_us = 20 * 1000, interval_us = G_USEC_PER_SEC; /* of this world */
-
-  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
-    {
-      g_autoptr (World) world = world_with_checkpoint (2);
-      NodeConfig *config = &world->peer[1].node->config;
-
-      config->row_byte_ns = cases[i].byte_ns;
-      config->workers = cases[i].workers;
-      send_rows (world, 1, 5);
-      guint64 sent_us = world->now_us;
-      guint n = count_scans (world, 1);
-      while (count_scans (world, 1) == n)
-        pass (world, step_us);
-      guint64 waited_us = world->now_us - sent_us;
-      g_assert_cmpuint (waited_us, >=, cases[i].rest_us);
-      g_assert_cmpuint (waited_us, <=, MAX (cases[i].rest_us, interval_us) + step_us);
-    }
-}
-
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
 #define TEST(name, function) g_test_add_func ("/saves/" name, function)
-  TEST ("large-rows-are-followed-by-a-rest", test_large_rows_are_followed_by_a_rest);
   TEST ("only-the-coordinator-in-its-lease-acknowledges",
         test_only_the_coordinator_in_its_lease_acknowledges);
   TEST ("an-order-counts-when-it-is-published", test_an_order_counts_when_it_is_published);
