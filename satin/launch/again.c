@@ -9,8 +9,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* What a place waits for. RESTS -> PAUSES (its node has ended) -> LOOKS (it is due) -> RESTS (it
- * has a node again), or back to PAUSES. */
+/* RESTS -> PAUSES (its node has ended) -> LOOKS (a node is due; the caller asks the run) -> RESTS
+ * (a node was started), or back to PAUSES. */
 typedef enum
 {
   RESTS,
@@ -22,13 +22,13 @@ typedef struct
 {
   Phase phase;
   guint failures;   /* in a row */
-  gint64 joined_us; /* of its last node; 0: that is not a member yet */
-  gint64 due_us;    /* while it pauses */
+  gint64 joined_us; /* when its last node joined; 0: not yet */
+  gint64 due_us;    /* in PAUSES: when the next node is due */
 } Place;
 
 struct Again
 {
-  gint64 deserted_us; /* since when no member lives; 0: one does */
+  gint64 deserted_us; /* since when no member has lived; 0: one lives */
   guint n_places;
   Place places[];
 };
@@ -48,7 +48,8 @@ again_end (int status, gboolean was_member, const char *parted)
     return AGAIN_TOLD;
   if (!was_member)
     return AGAIN_NEVER;
-  /* What it had to say of that is lost: it does not come back against anybody's will. */
+  /* Its last figures are lost. A node that ended with 0 left, perhaps by request, so it is not
+   * replaced. */
   return code == COMMAND_DONE ? AGAIN_LEFT : AGAIN_LOST;
 }
 

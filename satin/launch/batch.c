@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See batch.h. Standard input and output of the job are files, in a 0700 folder in that of the run;
- * what the launcher says goes into the first, what stands in the second goes to the launcher.
- * The job is submitted when the launcher has said all that a node needs to begin. That holds the
- * run's key, and the disk is shared: so it is written when the job has begun, and removed as soon
- * as the node has read it. Main loop, one thread. Tests: sites.sh, slurm.sh. */
+/* See batch.h. The job's standard input and output are the files `to` and `from` in a 0700 folder
+ * in that of the run. What the launcher sends goes into `to`; what stands in `from` goes to the
+ * launcher. The job is submitted when the launcher has sent all that a node needs to begin. That
+ * contains the run's key, and the disk is shared. So `to` is written when the job has begun, and
+ * truncated when the node has read it. Main loop, one thread. Tests: sites.sh, slurm.sh. */
 #include "batch.h"
 #include "tasks.h"
 
@@ -26,11 +26,11 @@
 #include <unistd.h>
 
 #define TICK_MS 200
-#define ASK_TICKS 25 /* how often Slurm is asked whether the job is there */
+#define ASK_TICKS 25 /* each so many ticks, squeue is asked whether the job exists */
 #define READ_SIZE 65536
-#define READY_TRIES 300 /* a minute: then the process here is gone */
+#define READY_TRIES 300 /* 0.2 s each, a minute: then the process here is gone */
 #define WORDS_MAX 65536
-/* After the end of the run a job that runs has this long to end by itself. */
+/* After the end of the run the job has this long to end by itself. */
 #define LEAVE_US (3 * G_USEC_PER_SEC)
 
 typedef struct
@@ -38,17 +38,18 @@ typedef struct
   const char *run;  /* the run's folder */
   const char *line; /* shell command */
   char **options;   /* of sbatch */
-  int task;         /* of a step that is there already; 0: a job is submitted */
+  int task;         /* number of a task of this step; 0: a job is submitted */
   char *place;      /* the folder of this job's files */
-  char *job;        /* its number at Slurm; NULL: not submitted */
-  guint64 skip;     /* bytes of what is said that are not to be looked at */
-  GString *head;    /* the beginning of a line of it */
-  GByteArray *said; /* all of it; NULL: it stands in the file `to` */
-  GString *reply;   /* the beginning of a line of what the job says; NULL: the node has spoken */
-  int from;         /* file */
-  guint reads;      /* a source; 0: the launcher is gone */
+  char *job;        /* its number at Slurm; NULL: not submitted yet */
+  guint64 skip;     /* bytes from the launcher that are not parsed */
+  GString *head;    /* the beginning of a line from the launcher */
+  GByteArray *said; /* all bytes from the launcher; NULL: they are in the file `to` */
+  GString *reply;   /* the beginning of a line of `from`; NULL: the node has spoken */
+  int from;         /* descriptor of the file `from` */
+  guint reads;      /* GSource id; 0: the launcher is gone */
   guint ticks;
-  gint64 ended_us; /* since when the run has ended and the job says nothing; 0: it has not */
+  gint64 ended_us; /* since when the run has ended and the job has written nothing; 0: it has not
+                      ended */
   GMainLoop *loop;
   int code;
 } Batch;
@@ -59,8 +60,8 @@ file_of (const Batch *batch, const char *name)
   return g_build_filename (batch->place, name, NULL);
 }
 
-/* Runs one of Slurm's commands. (transfer full, nullable): what it said; NULL: it failed, or there
- * is none, and *words (out, nullable) is why. */
+/* Runs a command of Slurm. Returns its output (transfer full) (nullable). NULL: it failed, or is
+ * not installed; *words (out, nullable) tells why. */
 static char *
 ask (char **argv, char **words)
 {
@@ -83,9 +84,9 @@ static gboolean
 write_script (const Batch *batch, const char *script, GError **error)
 {
   g_autofree char *place = g_shell_quote (batch->place), *line = g_shell_quote (batch->line);
-  /* When the time of a job is over Slurm sends SIGTERM to all its processes, and kills those that
-   * are left when the script has ended. So the script outlasts its node, which leaves. To list the
-   * folder has a shared disk look again. */
+  /* When a job's time is over, Slurm sends SIGTERM to all its processes, and SIGKILL to those that
+   * are left when the script has ended. So the script survives SIGTERM, and the node has time to
+   * leave. `ls` makes a shared disk look for new files. */
   g_autofree char *text = g_strdup_printf ("#!/bin/sh\nb=%s\n: >\"$b/begun\"\nn=0\n"
                                            "while [ ! -e \"$b/ready\" ]; do\n"
                                            "  n=$((n + 1))\n"
@@ -128,7 +129,7 @@ submit (Batch *batch)
   g_autofree char *said = ask (all, &words);
   if (said == NULL)
     return command_say ("sbatch: %s", words != NULL ? g_strstrip (words) : "it failed"), FALSE;
-  /* "NUMBER" or "NUMBER;CLUSTER" */
+  /* sbatch prints "NUMBER" or "NUMBER;CLUSTER" */
   batch->job = g_strndup (said, strspn (said, "0123456789"));
   return batch->job[0] != '\0' || (command_say ("sbatch said no number: %s", said), FALSE);
 }
@@ -142,7 +143,7 @@ cancel (const Batch *batch)
     g_free (ask (argv, NULL));
 }
 
-/* Does Slurm say that there is no such job (any more)? */
+/* TRUE: Slurm says that there is no such job any more. */
 static gboolean
 is_gone (const Batch *batch)
 {
@@ -156,8 +157,8 @@ is_gone (const Batch *batch)
   return words != NULL && strstr (words, "Invalid job id") != NULL;
 }
 
-/* How Slurm calls its end, as long as it remembers the job: TIMEOUT, PREEMPTED, NODE_FAIL …
- * (transfer full) */
+/* Slurm's state of a job that has ended, while Slurm remembers it: ": TIMEOUT", ": PREEMPTED", ":
+ * NODE_FAIL", ...; else "". (transfer full) */
 static char *
 end_at_slurm (const Batch *batch)
 {
@@ -169,9 +170,10 @@ end_at_slurm (const Batch *batch)
   return g_strdup_printf ("%s%s", state[0] != '\0' ? ": " : "", state);
 }
 
-/* ---- what is said ---- */
+/* ---- the bytes of launcher and node ---- */
 
-/* The first line that is a node's, and no shell's: it has read all that it was sent. */
+/* Looks for the first frame of the node; lines before it are a shell's. The frame shows that the
+ * node has read all of `to`, so `to` is truncated. */
 static void
 look_for_word (Batch *batch, const char *bytes, gsize size)
 {
@@ -197,7 +199,7 @@ look_for_word (Batch *batch, const char *bytes, gsize size)
     }
 }
 
-/* TRUE: there was something. */
+/* Copies new bytes of `from` to the launcher. TRUE: there were some. */
 static gboolean
 pass_on (Batch *batch)
 {
@@ -213,7 +215,8 @@ pass_on (Batch *batch)
   return some;
 }
 
-/* The job has begun and waits for what the launcher said. What that says later nobody reads. */
+/* If the job has begun: writes `to`, and `ready`, for which the script waits. Nobody reads what the
+ * launcher sends later. */
 static void
 hand_over (Batch *batch)
 {
@@ -229,7 +232,7 @@ hand_over (Batch *batch)
   g_byte_array_unref (g_steal_pointer (&batch->said));
 }
 
-/* Looks through what the launcher says. *quit (out): the node is not wanted any more. TRUE: it may
+/* Parses what the launcher sends. *quit (out): the node is no longer wanted. TRUE: the node may
  * begin. */
 static gboolean
 look_for_go (Batch *batch, const char *data, gsize size, gboolean *quit)
@@ -289,15 +292,15 @@ on_said (gint fd, GIOCondition condition G_GNUC_UNUSED, gpointer data)
         finish (batch, COMMAND_ERROR);
       return G_SOURCE_CONTINUE;
     }
-  batch->reads = 0; /* the launcher is gone, and its nodes go on */
+  batch->reads = 0; /* the launcher is gone; its nodes go on */
   if (batch->job == NULL)
     finish (batch, COMMAND_ERROR);
   return G_SOURCE_REMOVE;
 }
 
-/* ---- its life ---- */
+/* ---- watching the job ---- */
 
-/* The job has ended, and its exit code is known. */
+/* TRUE: the job has ended with *code. */
 static gboolean
 is_done (const Batch *batch, int *code)
 {
@@ -310,7 +313,7 @@ is_done (const Batch *batch, int *code)
   return TRUE;
 }
 
-/* A job that waits in the queue has said nothing. */
+/* TRUE: the job has written something, so it does not wait in the queue. */
 static gboolean
 has_begun (const Batch *batch)
 {
@@ -330,7 +333,7 @@ on_tick (gpointer data)
   if (batch->job != NULL)
     hand_over (batch);
   if (pass_on (batch) && batch->ended_us != 0)
-    batch->ended_us = now_us; /* a large answer is under way */
+    batch->ended_us = now_us; /* a large answer is arriving */
   if (batch->ended_us == 0
       && (folder_has_ended (batch->run, &code, NULL) || g_access (batch->run, F_OK) != 0))
     batch->ended_us = now_us;
@@ -374,7 +377,8 @@ make_place (Batch *batch)
          && (batch->task == 0 || g_file_set_contents (line, batch->line, -1, NULL));
 }
 
-/* `size` bytes of `name` follow. FALSE: it cannot be kept, and it was said. */
+/* Reads a file `name` of `size` bytes, and keeps it if it is one of the end and not in the run's
+ * folder yet. FALSE: it could not be kept; this was printed. */
 static gboolean
 keep_file (const Batch *batch, FILE *from, const char *name, gsize size)
 {
@@ -398,8 +402,8 @@ keep_file (const Batch *batch, FILE *from, const char *name, gsize size)
   return error == NULL;
 }
 
-/* The launcher is gone: what the job said of the end, with `end` as the last file, goes to the
- * run's folder from here. FALSE: some of it cannot be kept there. */
+/* The launcher is gone: copies the files of the end from `from` to the run's folder, `end` last.
+ * FALSE: some could not be kept. */
 static gboolean
 keep_end (const Batch *batch)
 {
@@ -421,7 +425,8 @@ keep_end (const Batch *batch)
   return kept;
 }
 
-/* What the node wrote to its log goes to that of this process. */
+/* Copies the end of the job's log to the log of this process, and removes the job's folder. If
+ * files of the end could not be kept, the folder stays. */
 static void
 clean_up (Batch *batch)
 {

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What leads to a node of a site of Slurm when there is no allocation: a process that submits a
- * batch job for it, passes on what the launcher and the node say, and takes the job out of Slurm
- * when the run ends first, be it in the queue or not. The folders of runs must be on a disk that
- * the site's hosts share. */
+/* The local process of a node at a Slurm site, when there is no allocation. It submits a batch job
+ * that becomes the node, and relays bytes between the launcher and that job. If the run ends first,
+ * it cancels the job, whether queued or running. The runs' folders must be on a disk that the
+ * site's hosts share. */
 #pragma once
 
-/* `satin batch-node RUN-FOLDER SKIP LINE [OPTION…]`: SKIP bytes of standard input come before what
- * the launcher says (the program, when it is sent), LINE is a shell command, the rest for sbatch.
- * It ends as the node does. Not for people. */
+/* `satin batch-node RUN-FOLDER SKIP LINE [OPTION...]`: started by the launcher, not by people. The
+ * first SKIP bytes of standard input are the program, if it is sent; frames of folder/relay.h
+ * follow. LINE is the shell command of the node; the options are for sbatch. It exits with the exit
+ * code of the node. */
 #define BATCH_VERB "batch-node"
-/* Instead of options: the node is this task of the step, see tasks.h. What it is to do stands in
- * these files of its folder; the second is there when it may begin. */
+/* Instead of options, "--task=N": the node runs in task N of this step (tasks.h). The task finds
+ * two files in its folder: LINE, and later the script that it runs. */
 #define BATCH_TASK "--task="
 #define BATCH_LINE "line"
 #define BATCH_SCRIPT "job"

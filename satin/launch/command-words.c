@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The words that the command says. One thread. Tests: test-command */
+/* See command-words.h. Tests: test-command */
 #include "command-words.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #define WIPE "\r\033[K"
 
-/* Whether the terminal's last line is a live one, which words must not be appended to. */
+/* The terminal's last line is a live line, to which no message may be appended. */
 static gboolean line_is_open;
 
 static void
@@ -28,7 +28,8 @@ command_show (const char *line, gboolean terminal)
   fflush (stderr);
 }
 
-/* GLib's messages have typographic quotes. All words on stderr have the plain one. */
+/* Messages of GLib have typographic quotes; all messages on stderr have plain ones. (transfer
+ * full) */
 static char *
 with_plain_quotes (const char *text)
 {
@@ -50,7 +51,7 @@ say_va (const char *format, va_list args)
   g_printerr ("satin: %s\n", plain);
 }
 
-/* TRUE: a terminal shows all of it, and nothing else. */
+/* TRUE: `word` is valid UTF-8 without control characters, which a terminal would obey. */
 static gboolean
 is_printable (const char *word)
 {
@@ -62,7 +63,7 @@ is_printable (const char *word)
   return TRUE;
 }
 
-/* As $'…', in which no byte is left that a terminal might obey. */
+/* Quotes as $'...'. No byte is left that a terminal would obey. (transfer full) */
 static char *
 quote_bytes (const char *word)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See far.h. Takes from the other host only files of known names, and puts none over what another
- * node said first. Tests: sites.sh, answers.sh. */
+/* See far.h. Accepts only files that folder-names.c lets travel. Of a file of the run the first
+ * copy stays, unless only the founder writes it. Tests: sites.sh, answers.sh. */
 #include "far.h"
 #include "start.h"
 
@@ -19,7 +19,7 @@
 
 #define READ_SIZE 65536
 #define QUIT_US (2 * G_USEC_PER_SEC)
-/* A shell has begun long before this, and what it is sent has gone on. */
+/* A shell starts, and reads what it is sent, in far less time. */
 #define MUTE_S 30
 
 struct Far
@@ -29,19 +29,19 @@ struct Far
   int to, from;        /* pipes; -1: closed */
   guint reads, writes; /* sources; 0: none */
   GQueue out;          /* of GBytes */
-  GByteArray *in;      /* what came and was not looked at: no more than a line, mostly */
-  char *coming;        /* (nullable) the file whose bytes come, `left` of them */
+  GByteArray *in;      /* received and not parsed yet: at most a line, as a rule */
+  char *coming;        /* (nullable) the file that is arriving: `left` bytes are missing */
   gsize left;
-  FolderFile *file;   /* (nullable) where they go: of the run … */
-  GByteArray *small;  /* (nullable) … or of the node */
-  gboolean lost;      /* the last file of the run cannot be kept here */
-  gboolean no_answer; /* `answer` cannot */
+  FolderFile *file;   /* (nullable) where its bytes go, if it is a file of the run */
+  GByteArray *small;  /* (nullable) the same, if it is a file of the node */
+  gboolean lost;      /* the file that is arriving, or arrived last, cannot be kept here */
+  gboolean no_answer; /* `answer` could not be kept here */
   gboolean begun, spoken;
-  gboolean queues;   /* its node may have to wait */
-  gboolean missed;   /* that nothing is heard was said */
-  gint64 stirred_us; /* when something came or went last */
-  char *told;        /* the peers that were sent last */
-  GBytes *address;   /* (nullable) what stands in the node's address file here */
+  gboolean queues;   /* started by a batch system, so it may have to wait */
+  gboolean missed;   /* the user was told that it is silent */
+  gint64 stirred_us; /* when a byte last arrived or was sent */
+  char *told;        /* the peers last sent */
+  GBytes *address;   /* (nullable) contents of the node's address file in the run's folder */
   gint64 quit_us;
 };
 
@@ -130,7 +130,7 @@ push_copy (Far *far, const char *name, GError **error)
   return TRUE;
 }
 
-/* Somebody may have removed it. */
+/* Writes the node's address file again if somebody has removed it. */
 static void
 show_address (const Far *far)
 {
@@ -196,7 +196,7 @@ far_expect (Far *far, gboolean others)
 
 /* ---- from the node ---- */
 
-/* Only addresses that lead from one host to another. */
+/* Keeps only TCP addresses: others are valid on their own host alone. (transfer full) */
 static GBytes *
 tcp_only (GBytes *bytes)
 {
@@ -225,7 +225,7 @@ take_node_file (Far *far, const char *suffix, GBytes *bytes, GError **error)
   return folder_write (far->path, file, kept, error);
 }
 
-/* What its suffix says; NULL: it is none of a node's that is taken. */
+/* The suffix of a file that a node may send; NULL: `name` is no such file. */
 static const char *
 suffix_of (const char *name)
 {
@@ -236,7 +236,7 @@ suffix_of (const char *name)
              : NULL;
 }
 
-/* What a later founder writes stands in the place of an earlier one's. */
+/* Only founders write this file; a later one replaces that of an earlier one. */
 static gboolean
 is_of_founder (const char *name)
 {
@@ -254,7 +254,7 @@ is_of_run (const char *name)
          && (row->travel == FOLDER_FROM_FAR || row->travel == FOLDER_FROM_FOUNDER);
 }
 
-/* The file of the run that comes cannot be kept; the node has it still. */
+/* The arriving file of the run cannot be kept here; the node still has it. */
 static void
 lose (Far *far, const char *name, const GError *error)
 {
@@ -266,7 +266,8 @@ lose (Far *far, const char *name, const GError *error)
   command_say ("'%s' stays on %s: %s", name, where, error->message);
 }
 
-/* `size` bytes of `name` (transfer full) come. The first of each file of the run stays. */
+/* A file `name` (transfer full) of `size` bytes begins to arrive. A file of the run that is already
+ * there is kept, unless it is the founder's. */
 static void
 begin_file (Far *far, char *name, gsize size)
 {
@@ -321,7 +322,7 @@ end_file (Far *far)
     }
 }
 
-/* What comes before a node's first word a shell has said: a greeting, say. */
+/* Lines before the node's first frame are a shell's, such as a greeting. */
 static void
 pass_over (Far *far, gsize size, gboolean *more)
 {
@@ -329,7 +330,7 @@ pass_over (Far *far, gsize size, gboolean *more)
   *more = far->in->len > 0;
 }
 
-/* What has come of the file. */
+/* Takes the received bytes of the arriving file. *more (out): bytes are left. */
 static void
 take_bytes (Far *far, gboolean *more)
 {
@@ -342,7 +343,8 @@ take_bytes (Far *far, gboolean *more)
   *more = far->in->len > 0;
 }
 
-/* FALSE: what came is nothing that a node says. */
+/* Parses one received line. FALSE: the line is no frame header, though the node has begun to
+ * send. */
 static gboolean
 take_line (Far *far, gboolean *more)
 {
@@ -385,7 +387,8 @@ close_from (Far *far)
   far->from = -1;
 }
 
-/* 0: no more comes, or nothing that makes sense; below 0: not now. */
+/* Reads and parses once. 0: end of file, an error, or bytes that are no frames; below 0: nothing to
+ * read now. */
 static ssize_t
 read_once (Far *far)
 {
@@ -439,7 +442,7 @@ describe_run (const FolderRun *run, const Site *site, int here)
   there.port_first = site->port_first;
   there.port_last = site->port_last;
   there.site = site->name;
-  there.workers = site->workers; /* 0: the cores of that host, shared out among its nodes */
+  there.workers = site->workers; /* 0: that host's cores, shared by its nodes */
   there.nodes = here;
   there.trace = NULL;
   there.launcher_pid = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A node on another host, as the launcher has it: the process here that leads there (ssh, srun …),
- * and what goes through its standard input and output (folder/relay.h). The files that the node
- * writes stand in the run's folder under that process's number, so that everybody who reads the
- * folder finds them. Main loop. */
+/* A node on another host, as the launcher sees it: a local process that leads there (ssh, srun,
+ * ...), and the frames in its standard input and output (folder/relay.h). In the run's folder the
+ * node's files have the number of that local process, so readers of the folder find them like those
+ * of local nodes. Main loop. */
 #pragma once
 
 #include "sites.h"
@@ -13,26 +13,28 @@
 
 typedef struct Far Far;
 
-/* Starts a node of `site`. `run`: what the run's folder, `path`, says; `copy`: the program's bytes
- * go first; NULL: it is there. `here`: nodes on that host. NULL: nothing was started. */
+/* Starts a node of `site` for `run`, whose folder is `path`. `copy` (nullable): the program, sent
+ * first; NULL: it is already there. `here`: number of nodes on that host. (transfer full) NULL:
+ * FOLDER_ERROR, and nothing was started. */
 Far *far_start (const FolderRun *run, const char *path, const Site *site, const char *host,
                 int number, int here, gboolean founder, GBytes *copy, GError **error);
 void far_free (Far *far);
 pid_t far_pid (const Far *far);
-/* A file comes from it, and goes on coming. */
+/* TRUE: a file is arriving from the node, and has not stalled (RELAY_STALL_S). */
 gboolean far_brings (const Far *far);
-/* Its answer could not be written here; its node still has it. */
+/* TRUE: the node's answer could not be written here; the node still has it. */
 gboolean far_keeps_answer (const Far *far);
-/* Its process here is gone: takes what it said last. */
+/* The local process has ended: reads what is left in its pipe. */
 void far_drain (Far *far);
-/* The addresses of members, or "": none is known. When they have changed the node hears it; the
- * first time it begins. The founder needs none. Its own is shown again if somebody has removed it.
- */
+/* Sends the addresses of members (one a line) to the node if they have changed; "": none is known,
+ * and nothing is sent. At the first call it also tells the node to begin; the founder begins
+ * without it. Restores the node's address file in the run's folder if somebody removed it. */
 void far_tell (Far *far, const char *peers);
-/* For the founder, as long as it has not joined: the user is told when its host says nothing, and
- * where `others` could found the run it is left out. A batch system may take its time. */
+/* To be called repeatedly while this founder has not joined. After 30 s without a byte it tells the
+ * user. `others`: another node could found the run, so this node is told to quit, and killed if it
+ * does not. Nodes of batch systems may be silent. */
 void far_expect (Far *far, gboolean others);
-/* The node is to die. FALSE: it was told long ago and has not listened. */
+/* Tells the node to end. FALSE: it was told 2 s ago or earlier. */
 gboolean far_quit (Far *far);
-/* "host 'fs0' of site 'delft'". (transfer full) */
+/* For messages: "host 'fs0' of site 'delft'". (transfer full) */
 char *far_name (const Far *far);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See figures-taken.h. A result contains those whose paths lie below its own; a kept state those of
- * the children that it stands for. Jobs more than 64 levels apart count as not contained.
+/* See figures-taken.h. A result contains the results whose paths lie below its own. A kept state
+ * contains the results of the children that it stands for. Jobs more than 64 levels apart count as
+ * not contained.
  * Tests: test-figures */
 #include "figures-taken.h"
 
@@ -8,10 +9,10 @@
 
 typedef struct
 {
-  const char *path; /* in the report */
-  guint64 children; /* 0: a result; else it is a kept state */
+  const char *path; /* points into the report's text */
+  guint64 children; /* 0: a result; else a kept state, which stands for so many children */
   double work_s;
-  gboolean earlier; /* of an earlier life */
+  gboolean earlier; /* its author is no node of this life */
   gboolean counted;
 } Taken;
 
@@ -29,7 +30,8 @@ add_strings (GVariant *node, const char *key, GPtrArray *all)
     }
 }
 
-/* The names of all nodes of this life: as they reported them, or as a master saw them leave. */
+/* The names of all nodes of this life, as the nodes reported them or as a master saw them leave.
+ * (transfer full) */
 static GHashTable *
 names_of (GPtrArray *nodes)
 {
@@ -55,7 +57,7 @@ names_of (GPtrArray *nodes)
   return names;
 }
 
-/* "WORK_US CHILDREN AUTHOR PATH", which is cut into pieces. */
+/* Parses "WORK_US CHILDREN AUTHOR PATH". Writes NULs into `text`; taken->path points into it. */
 static gboolean
 read_taken (char *text, GHashTable *names, Taken *taken)
 {
@@ -75,14 +77,14 @@ read_taken (char *text, GHashTable *names, Taken *taken)
   return TRUE;
 }
 
-/* What lies below a path follows it at once: '/' is less than any digit. Of one path, what contains
- * the others is first. */
+/* Sorts a path before everything below it, and that before the path's next sibling, since '/' is
+ * less than any digit. Of entries with one path, the one that contains the others comes first. */
 static gint
 compare (gconstpointer a, gconstpointer b)
 {
   const Taken *x = a, *y = b;
   int order = strcmp (x->path, y->path);
-  guint64 x_children = x->children - 1, y_children = y->children - 1; /* of a result the most */
+  guint64 x_children = x->children - 1, y_children = y->children - 1; /* 0, a result, has most */
 
   if (order != 0)
     return order;
@@ -112,7 +114,7 @@ contains (const Taken *outer, const Taken *inner)
 static void
 count (FiguresTaken *sums, GPtrArray *above, Taken *taken)
 {
-  Taken *within = NULL; /* of this life */
+  Taken *within = NULL; /* the innermost entry of this life that contains `taken` */
 
   for (guint i = 0; i < above->len; i++)
     {

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Adds up the results of nodes that are gone that other nodes put to use: each result once, however
- * many nodes used it or a result that contains it. One thread. */
+/* Adds up the work of results that nodes took over: from nodes that are gone, or from an earlier
+ * life of the run (before it was resumed). Each result counts once, even if several nodes used it,
+ * or used a result that contains it. One thread. */
 #pragma once
 
 #include <glib.h>
 
 typedef struct
 {
-  double restored_s; /* of an earlier life of the run */
-  double salvaged_s; /* of this life; without what it contains of an earlier one */
+  double restored_s; /* work of an earlier life of the run */
+  double salvaged_s; /* work of this life, less the results of an earlier life that it contains */
 } FiguresTaken;
 
-/* `nodes`: what the nodes of this life reported, as GVariants of type a{sv}. */
+/* `nodes`: the last reports of all nodes of this life, each a GVariant of type a{sv}. */
 FiguresTaken figures_taken (GPtrArray *nodes);

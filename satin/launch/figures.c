@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Adds up the node-PID.stats files of a run. One thread. */
+/* See figures.h. */
 #include "figures.h"
 #include "figures-taken.h"
 
@@ -12,11 +12,11 @@
 
 typedef enum
 {
-  ADDED,   /* each node counts its own */
-  LARGEST, /* the largest that a node tells of */
-  WORST,   /* the largest of those that were there at the end */
-  LAST,    /* each node counts its own, and only those count that were there at the end */
-  SEEN     /* the launcher knows, or it is a balance */
+  ADDED,   /* each node counts its own; the sum */
+  LARGEST, /* the largest value of any node */
+  WORST,   /* the largest value of the nodes that were there at the end */
+  LAST,    /* the sum over the nodes that were there at the end */
+  SEEN     /* the launcher knows it, or `weigh` computes it */
 } How;
 
 typedef struct
@@ -65,16 +65,16 @@ static const Figure figures[] = {
   { "at_risk_all_s", LAST },
 };
 
-/* What goes into redone_s besides. */
+/* The terms of work_s, redone_s and salvaged_s. */
 typedef struct
 {
-  double work_s;     /* work of all nodes, those that are gone as the masters saw them leave */
-  double restored_s; /* work of an earlier life of the run that was put to use */
-  double salvaged_s; /* work of nodes of this life that are gone that was put to use */
-  double answer_s;   /* work that the answer stands for; 0: there is none */
+  double work_s;     /* work of all nodes; of those that are gone, as the masters last saw it */
+  double restored_s; /* work of an earlier life of the run that was used */
+  double salvaged_s; /* work of nodes of this life that are gone, if it was used */
+  double answer_s;   /* work that the answer stands for; 0: there is no answer */
 } Balance;
 
-/* NaN stands for what nobody reported. */
+/* NAN: no node reported it. */
 typedef struct
 {
   double values[G_N_ELEMENTS (figures)];
@@ -98,7 +98,7 @@ was_there_at_the_end (GVariant *node)
   return final;
 }
 
-/* What others saw of those who left, by their names; of several the largest. */
+/* Collects what the other nodes saw of members that left: name -> the largest work_s. */
 static void
 note_departed (GHashTable *departed, GVariant *node)
 {
@@ -124,7 +124,8 @@ note_departed (GHashTable *departed, GVariant *node)
     }
 }
 
-/* Work of the process that reported this: as it said itself, or as was seen of it later. */
+/* The work of the process that reported `node`: its own figure, or what others saw of it later.
+ * Removes its names from `departed`. */
 static double
 work_of (GHashTable *departed, GVariant *node)
 {
@@ -146,7 +147,7 @@ work_of (GHashTable *departed, GVariant *node)
   return work_s;
 }
 
-/* Of those who reported nothing the masters alone know. */
+/* The work of members that left no report; only the masters saw it. */
 static double
 work_of_others (GHashTable *departed)
 {
@@ -181,7 +182,7 @@ weigh (GPtrArray *nodes)
   return balance;
 }
 
-/* Whatever was done and does not stand in the answer was done again, or in vain. */
+/* Work that was done and is not in the answer was done twice, or in vain. */
 static double
 redone_s (const Balance *balance)
 {
@@ -219,7 +220,7 @@ put_seen (Sums *sums, const char *key, double value)
       sums->values[i] = value;
 }
 
-/* To what nodes reported, if any did. */
+/* Adds to what nodes reported; if none did, it stays NAN. */
 static void
 add_seen (Sums *sums, const char *key, double value)
 {

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the nodes of a run last reported about themselves, added up. One thread; reads the
- * node-PID.stats files of a run's folder, also those of nodes that died. */
+/* Adds up the last reports of all nodes of a run: the files node-PID.stats in its folder, also
+ * those of nodes that died. One thread. */
 #pragma once
 
 #include <gio/gio.h>
 
-/* What the launcher alone knows. */
+/* What only the launcher knows. */
 typedef struct
 {
   double wall_s;
-  const GArray *own; /* the process numbers of the nodes that it started, of gint64; the others are
-                        counted by what they reported */
-  guint crashes;     /* of its own */
+  const GArray *own; /* of gint64: process numbers of the nodes that it started; all other nodes
+                        count by their reports */
+  guint crashes;     /* how many of these crashed */
 } FiguresSeen;
 
-/* The one JSON object of --stats, with a line end. What no node reported is null. (transfer full)
- */
+/* The JSON object of --stats, with a line end. A figure that no node reported is null. (transfer
+ * full) */
 char *figures_json (const char *path, const FiguresSeen *seen);
-/* A sentence for a person: steals, work lost, redone and salvaged. (transfer full) */
+/* One line for people: time, nodes, jobs and steals; work lost, redone and salvaged. (transfer
+ * full) */
 char *figures_summary (const char *path, const FiguresSeen *seen);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See key.h. The certificate says nothing: it is compared as a whole, never judged by what stands
- * in it. Any thread. Tests: test-wire-tls. */
+/* See key.h. Nodes compare the whole certificate (link/wire-tls.c), so the values of its fields do
+ * not matter. Any thread. Tests: test-wire-tls. */
 #include "key.h"
 
 #include <gnutls/crypto.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-/* Nobody looks at the dates but libraries that refuse a certificate without. */
+/* Some TLS libraries refuse a certificate without dates. Nothing else reads them. */
 #define VALID_S (100 * 366 * 24 * 3600LL)
 #define NAME "satin"
 
@@ -20,7 +20,7 @@ fill_certificate (gnutls_x509_crt_t certificate, gnutls_x509_privkey_t key)
   time_t now = time (NULL);
   int code = gnutls_rnd (GNUTLS_RND_NONCE, serial, sizeof serial);
 
-  serial[0] &= 0x7f; /* a number above zero */
+  serial[0] &= 0x7f; /* a serial number is positive */
   if (code == 0)
     code = gnutls_x509_crt_set_version (certificate, 3);
   if (code == 0)

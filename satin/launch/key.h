@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The run's private key and its certificate, by GnuTLS, which only the launcher needs. */
+/* Makes the run's private key and certificate for TLS, with GnuTLS. The launcher links GnuTLS;
+ * nodes load it at run time (link/wire-tls.c). Any thread. */
 #pragma once
 
 #include <gio/gio.h>
 
-/* A fresh key and a certificate that it signs itself, in PEM; no two are the same. (transfer full)
- */
+/* Makes a new private key and a certificate that it signs. Returns both as PEM. (transfer full)
+ * NULL: G_TLS_ERROR in one sentence. */
 GBytes *key_make (GError **error);

@@ -10,7 +10,7 @@
 #include "storage/places/place.h"
 
 #define LOOK_US (10 * 1000)
-/* They may hear of the end only by the folder (node/driver.c). */
+/* A member may learn of the end only from the folder (node/driver.c). */
 #define OTHERS_LIMIT_US (10 * G_USEC_PER_SEC)
 
 static gboolean

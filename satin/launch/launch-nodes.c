@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The nodes of a launch: starts them, hears of their end, says what became of them, and starts
- * others in their place. Main loop, one thread. Tests: launcher.sh, sites.sh, again.sh. */
+/* The nodes of a launch: starts them, notices their ends, prints what became of them, replaces
+ * them. Main loop, one thread. Tests: launcher.sh, sites.sh, again.sh. */
 #include "launch-folder.h"
 #include "launch-private.h"
 #include "launch-words.h"
@@ -22,7 +22,7 @@ launch_nodes_have_joined (Launch *launch)
 
 static void on_gone (GPid pid, int status, gpointer data);
 
-/* The node of a place has ended so, or could not be started. */
+/* The node of a place has ended, or could not be started. */
 static void
 plan_next (Launch *launch, guint place, AgainEnd end)
 {
@@ -30,7 +30,8 @@ plan_next (Launch *launch, guint place, AgainEnd end)
     replace_plan (launch->replace, place, end);
 }
 
-/* Starts a node there. FALSE: it cannot be, and it was said. */
+/* Starts a node at a place. FALSE: it could not be started, and this was printed (the same message
+ * only once in a row). */
 static gboolean
 start_at (Launch *launch, guint place, gboolean founder)
 {
@@ -65,7 +66,7 @@ start_next (Launch *launch, gboolean founder)
   return start_at (launch, launch->next++, founder);
 }
 
-/* A node in place of another. */
+/* See ReplaceStart. */
 static void
 on_replace (guint place, gpointer data)
 {
@@ -79,7 +80,8 @@ gboolean
 launch_nodes_begin (Launch *launch)
 {
   launch->replace = replace_new (launch->path, launch->places, launch->nodes, on_replace, launch);
-  /* Where nobody is of this host the first one alone begins, and the others follow. */
+  /* If the first place is on another host, only that node starts now; the others follow when it has
+   * joined. */
   do
     if (!start_next (launch, launch->nodes->len == 0))
       {
@@ -121,7 +123,8 @@ launch_nodes_spread (Launch *launch)
     }
 }
 
-/* Added nodes may carry the run on; one that has not joined founds it anew: it has only a log. */
+/* Nodes that `satin add` started may carry the run on. If none of them has joined yet, one founds
+ * the run anew; such a node has only a log. */
 void
 launch_nodes_quit_if_none (Launch *launch)
 {
@@ -133,8 +136,8 @@ launch_nodes_quit_if_none (Launch *launch)
     g_main_loop_quit (launch->loop);
 }
 
-/* How people know a node that never was a member. NULL: it is the one process of this host that
- * they can look for. (transfer full) */
+/* The name in messages of a node that never was a member. NULL: it is a node of this host that is
+ * not replaced. (transfer full) */
 static char *
 name_outside (const Launch *launch, const Started *node)
 {
@@ -145,7 +148,8 @@ name_outside (const Launch *launch, const Started *node)
              : NULL;
 }
 
-/* A node that never was a member. TRUE: it was one such, and it was said. */
+/* TRUE: the node never was a member and has a name for messages; that it is left out was printed.
+ * If it was to found the run, the next place does. */
 static gboolean
 leave_out (Launch *launch, const Started *node, AgainEnd end, gboolean founder)
 {
@@ -162,7 +166,8 @@ leave_out (Launch *launch, const Started *node, AgainEnd end, gboolean founder)
   return TRUE;
 }
 
-/* A node is gone though the run has not ended: it left, or it crashed. */
+/* A node is gone before the end of the run: counts a crash unless it left, and prints that it is
+ * gone. */
 static void
 count_gone (Launch *launch, const Started *node, AgainEnd end, gboolean founder)
 {
@@ -170,12 +175,12 @@ count_gone (Launch *launch, const Started *node, AgainEnd end, gboolean founder)
                   || end == AGAIN_LEFT || end == AGAIN_TOLD;
 
   launch->n_crashed += left ? 0 : 1;
-  /* One that was killed refused nothing: another node founds the run in its place. */
+  /* A founder that was killed did not refuse the run: another node founds it. */
   if (launch_nodes_have_joined (launch) || WIFSIGNALED (node->status))
     launch_words_gone (launch->path, node->pid, node->status, launch->n_live);
   else if (founder)
     {
-      /* The others would wait for a run that was never founded. */
+      /* The other nodes would wait for a run that nobody founds. */
       launch->refused = TRUE;
       launch_kill_all (launch, FALSE);
     }
@@ -201,7 +206,7 @@ on_gone (GPid pid, int status, gpointer data)
           = launch_look_for_end (launch) || launch->answer_us != 0 || launch_has_given_up (launch);
       if (!over && !launch->refused)
         {
-          Started gone = *node; /* another may be started */
+          Started gone = *node; /* a copy: starting another node may move the array */
           AgainEnd end = replace_end (launch->path, &gone);
           if (!leave_out (launch, &gone, end, i == launch->founder))
             count_gone (launch, &gone, end, i == launch->founder);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The launcher's words about trouble. One thread; reads logs, which may hold anything.
- * Tests: test-launch-words, launcher.sh. */
+/* See launch-words.h. Tests: test-launch-words, launcher.sh. */
 #include "launch-words.h"
 
 #include "command-words.h"
@@ -18,10 +17,10 @@
 #include <unistd.h>
 
 #define OWN "satin: "
-/* So much of a log's end is looked at, and so many lines of it are shown. */
+/* Bytes that are read from the end of a log, and lines of these that are shown. */
 #define LOG_TAIL_MAX 8192
 #define LINES_MAX 10
-/* So many lines are taken for the last words of a node while others go on. */
+/* Lines that are shown of a node that ended while others go on. */
 #define WORDS_MAX 3
 
 static char *
@@ -34,15 +33,15 @@ describe_end (int status)
   return g_strdup_printf ("ended (exit code %d)", WEXITSTATUS (status));
 }
 
-/* A line of a backtrace: for the log, not for the terminal. */
+/* TRUE: a line of a backtrace, which stays in the log. */
 static gboolean
 is_frame (const char *line)
 {
   return g_str_has_suffix (line, "]") && strstr (line, "[0x") != NULL;
 }
 
-/* The last lines of a log as UTF-8, oldest first, without empty ones and backtraces. (transfer full)
- */
+/* The last lines of a log as UTF-8, oldest first, without empty lines and backtraces. (transfer
+ * full) */
 static GPtrArray *
 read_tail (const char *path, const char *file)
 {
@@ -62,7 +61,7 @@ read_tail (const char *path, const char *file)
   return lines;
 }
 
-/* What a node notes of the run as it goes, "[1.234] …", explains no end. */
+/* TRUE: an entry of the node's log, "[1.234] ...", which explains no end. */
 static gboolean
 is_note (const char *line)
 {
@@ -75,7 +74,7 @@ last_line (const GPtrArray *lines)
   return lines->len == 0 ? NULL : lines->pdata[lines->len - 1];
 }
 
-/* Others may have added some. */
+/* The members that live, also those that `satin add` started. */
 static guint
 count_members (const char *path, gint64 except)
 {
@@ -90,7 +89,7 @@ count_members (const char *path, gint64 except)
   return n;
 }
 
-/* Only the last lines that are no notes, WORDS_MAX of them. */
+/* Drops log entries, and all but the last WORDS_MAX other lines. */
 static void
 keep_words (GPtrArray *lines)
 {
@@ -107,7 +106,7 @@ without_own (const char *line)
   return g_str_has_prefix (line, OWN) ? line + strlen (OWN) : line;
 }
 
-/* Where its words are held back, by run.c. */
+/* The file in which run.c holds back main's stderr. (transfer full) */
 static char *
 words_file (gint64 pid)
 {
@@ -134,7 +133,7 @@ launch_words_gone (const char *path, gint64 pid, int status, guint n_live)
 
   g_ptr_array_extend_and_steal (lines, g_steal_pointer (&more));
   keep_words (lines);
-  /* One that was killed had no last words about it. */
+  /* A node that was killed, or left, wrote no reason before its end. */
   if ((WIFSIGNALED (status) && (WTERMSIG (status) == SIGKILL || WTERMSIG (status) == SIGTERM))
       || (WIFEXITED (status) && WEXITSTATUS (status) == COMMAND_DONE))
     g_ptr_array_set_size (lines, 0);
@@ -163,7 +162,7 @@ launch_words_left_out (const char *path, gint64 pid, int status, const char *nam
     last = WIFEXITED (status) && WEXITSTATUS (status) == COMMAND_DONE
                ? "it ended before it was a node"
                : NULL;
-  /* A host of many nodes is one host. */
+  /* Many nodes of one host fail alike: one message is enough. */
   static GHashTable *said;
   g_autofree char *sentence
       = g_strdup_printf ("%s is left out: %s", name, last != NULL ? last : how);
@@ -195,7 +194,7 @@ launch_words_never_joined (const FolderRun *run, const char *path, gint64 pid, i
   return COMMAND_ERROR;
 }
 
-/* FALSE: there is nothing in it but notes. */
+/* Prints the end of the newest log. FALSE: it has log entries only. */
 static gboolean
 show_last_log (const char *path)
 {
@@ -251,7 +250,7 @@ launch_words_answer (const char *path, int code)
 {
   g_auto (FolderRun) run = { 0 };
 
-  /* It may stay with a node of another host whose launcher is gone. */
+  /* The answer may still be with a node of another host, after its launcher has gone. */
   if (folder_lacks_answer (path, code) && folder_read (path, &run, NULL))
     {
       g_autofree char *quoted = run.checkpoint != NULL ? command_quote (run.checkpoint) : NULL;
@@ -283,7 +282,7 @@ launch_words_next (const FolderRun *run, int code)
 {
   g_autofree char *quoted = NULL;
 
-  /* Before the first publication there is no file to resume from; the same command begins again. */
+  /* Before the first publication there is no file to resume from. The same command begins again. */
   if (run->checkpoint == NULL)
     {
       if (code == COMMAND_SUSPENDED)

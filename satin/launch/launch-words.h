@@ -1,44 +1,44 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the launcher says of nodes and runs that did not go well, and what to do next. One thread;
- * reads the logs in the run's folder, changes nothing. */
+/* The launcher's messages about nodes and runs that ended badly, and what to do next. Reads the
+ * logs in the run's folder, which may hold anything. One thread. */
 #pragma once
 
 #include "figures.h"
 
 #include "folder/folder.h"
 
-/* A node of a run that goes on is gone; of those that the launcher started `n_live` others are
- * left.
- */
+/* A node is gone, and the run goes on. `status`: from waitpid. `n_live`: how many other nodes of
+ * this launcher live. */
 void launch_words_gone (const char *path, gint64 pid, int status, guint n_live);
-/* A node of another host never joined; `name` says which that is. The run goes on without. */
+/* A node never joined, and the run goes on without it. `name`: of the node, for the message. Each
+ * sentence is printed once. */
 void launch_words_left_out (const char *path, gint64 pid, int status, const char *name);
-/* No node ever joined: the founder's own sentence and exit code if it is a Satin program that
- * refused, else that it is none. Returns the exit code of the launcher. */
+/* No node ever joined. Prints the founder's own sentence and returns its exit code, if it is a
+ * Satin program that refused; else prints that it is no Satin program, and returns 1. */
 int launch_words_never_joined (const FolderRun *run, const char *path, gint64 pid, int status);
-/* A run that ends with this code is stopped from outside: main hears of it then, and says how far
- * it came (launch_words_of_main, when all processes are gone). */
+/* TRUE: a run with this exit code was suspended or cancelled. main hears of that at the end, and
+ * its stderr is shown when all processes are gone (launch_words_of_main). */
 gboolean launch_words_are_late (int code);
-/* main has begun at this node of this host, so it may still run there. */
+/* TRUE: main began in this node of this host, so it may still run. */
 gboolean launch_words_main_is_at (const char *path, gint64 pid);
-/* Shows the words of main, which were held back like its answer. FALSE: it left none. */
+/* Prints what main wrote to stderr, which was held back like the answer. FALSE: there is
+ * nothing. */
 gboolean launch_words_of_main (const char *path);
-/* Shows the answer of a run that has ended so. Returns `code`, or 1, which is told, if it is not
- * there or cannot be shown. */
+/* Prints the answer of a run that ended with `code`. Returns `code`, or 1 after a message if the
+ * answer is not here or cannot be written. */
 int launch_words_answer (const char *path, int code);
-/* At the end: the words of main, unless they come late; if it has left none and `code` is a
- * failure, `sentence` (nullable), or else the end of the log written to last, tells why, unless
- * that was told already. */
+/* At the end: prints main's stderr, unless launch_words_are_late. Then prints `sentence`, if any.
+ * If the run failed and there is neither, nor an answer, prints the end of the newest log.
+ * `is_told`: the reason was already printed. */
 void launch_words_end (const char *path, int code, const char *sentence, gboolean is_told);
-/* At the end of a run that was suspended when it had not begun, for whoever waits for that too.
+/* The run was suspended before it had begun: writes its end, also for `satin wait`, and prints it.
  * Returns the exit code. */
 int launch_words_not_begun (const FolderRun *run, const char *path);
-/* How to go on with a run that was suspended, or broke off with another `code` than one that main
- * gave. */
+/* Prints how to resume a run that was suspended or broke off. `code`: of the launcher. */
 void launch_words_next (const FolderRun *run, int code);
-/* How to look at a job that has ended a run. */
+/* Prints how to run a job again that has ended the run. */
 void launch_words_replay (const FolderRun *run);
-/* The figures of the run at its end: one line on stderr if `show`, and all of them as JSON to the
+/* At the end: prints one line of figures on stderr if `show`, and writes all of them as JSON to the
  * file `stats` (nullable). */
 void launch_words_figures (const char *path, const FiguresSeen *seen, const char *stats,
                            gboolean show);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The local launcher. It only starts and watches: what it knows of the run it reads from the run's
- * folder, and its own death changes nothing there. Its nodes: launch-nodes.c.
- * Tests: launcher.sh. */
+/* See launch.h. All that the launcher knows of the run it reads from the run's folder.
+ * launch-nodes.c has its nodes. Tests: launcher.sh. */
 #include "launch.h"
 #include "launch-folder.h"
 #include "launch-private.h"
@@ -22,15 +21,16 @@
 
 #define TICK_MS 50
 #define TROUBLE_TICKS 10
-/* A node program has told where it listens long before this; another kind of program never does. */
+/* A Satin program has written its address long before this; another program never does. */
 #define JOIN_LIMIT_US (10 * G_USEC_PER_SEC)
-/* After the run has ended its nodes have this long to write their figures and go; that of a main
- * that says how far it came somewhat longer than it waits for that itself. */
+/* After the end the nodes have this long to write their figures and exit. A node whose main may
+ * still print has longer, a little more than the node itself gives main. */
 #define LEAVE_LIMIT_US (5 * G_USEC_PER_SEC)
 #define PARTING_LIMIT_US (35 * G_USEC_PER_SEC)
-/* An answer from another host may be so late after the end. */
+/* After the end the launcher waits this long for an answer from another host, as long as no more of
+ * it comes. */
 #define ANSWER_LIMIT_US (10 * G_USEC_PER_SEC)
-/* Nobody may listen yet when suspension is asked for. */
+/* Pause before `suspend` is sent again, since no node may listen yet. */
 #define ASK_AGAIN_MS 300
 
 static void
@@ -49,14 +49,14 @@ launch_kill_all (Launch *launch, gboolean but_main)
     {
       Started *node = &g_array_index (launch->nodes, Started, i);
 
-      /* Not gone means not yet reaped, so the number still is this process's. */
+      /* A node that is not gone is not reaped, so the number is still its own. */
       if (!node->gone && !(but_main && launch_words_main_is_at (launch->path, node->pid))
           && (node->far == NULL || !far_quit (node->far)))
         start_kill (node->pid);
     }
 }
 
-/* The end may be known here before the answer has come from another host. */
+/* TRUE: the end is here, and the answer is still coming from another host. */
 static gboolean
 answer_is_under_way (Launch *launch, int code)
 {
@@ -104,7 +104,7 @@ launch_give_up (Launch *launch, LaunchEvent why)
 }
 
 static void suspend (Launch *launch);
-/* A node of another host that has not joined yet would try for long. */
+/* A node of another host that has not joined would go on trying: tells it to end. */
 static void
 tell_too_late (Launch *launch, const Started *node)
 {
@@ -115,7 +115,8 @@ tell_too_late (Launch *launch, const Started *node)
     (void)far_quit (node->far);
 }
 
-/* Nobody else can be asked yet. */
+/* Suspends if `suspend` is in the run's folder. Before a node has joined, only the launcher can do
+ * so. */
 static void
 look_for_wish (Launch *launch)
 {
@@ -151,9 +152,9 @@ on_tick (gpointer data)
 
       for (guint i = 0; i < launch->nodes->len; i++)
         tell_too_late (launch, &g_array_index (launch->nodes, Started, i));
-      /* A founder that refused leaves the others waiting for somebody to join. */
+      /* If the founder refused the run, the other nodes would wait for a member. */
       gboolean late = now_us - launch->ended_us > LEAVE_LIMIT_US;
-      if (late && launch->unkept) /* a node has to stay */
+      if (late && launch->unkept) /* the node stays, since only it has the answer */
         g_main_loop_quit (launch->loop);
       else if (late || (founder->gone && !launch_nodes_have_joined (launch)))
         launch_kill_all (launch, launch->parting && now_us <= launch->ended_us + PARTING_LIMIT_US);
@@ -172,7 +173,7 @@ on_tick (gpointer data)
         far_expect (first->far, launch->next < launch->places->len);
       return G_SOURCE_CONTINUE;
     }
-  /* A founder that has claimed the run may be reading a large checkpoint. */
+  /* A founder that has claimed the run may take long to read a large checkpoint. */
   g_autoptr (GBytes) claim = folder_bytes (launch->path, FOLDER_FOUNDER "0", NULL);
   if (now_us - launch->started_us > JOIN_LIMIT_US && claim == NULL)
     {
@@ -210,7 +211,7 @@ suspend (Launch *launch)
 {
   if (launch->state != LAUNCH_GOING)
     return;
-  /* Without a member nothing can have begun. */
+  /* Without a member no job can have begun. */
   if (!launch_nodes_have_joined (launch))
     {
       launch_give_up (launch, LAUNCH_ON_SUSPEND_UNJOINED);
@@ -223,8 +224,8 @@ suspend (Launch *launch)
   ask_for_suspension (launch);
 }
 
-/* SIGTERM, and SIGUSR1, by which a batch system warns of the end of the time: they may come twice.
- */
+/* SIGTERM, and SIGUSR1 with which a batch system warns before the end of the time. Either may come
+ * twice. */
 static gboolean
 on_warning (gpointer data)
 {
@@ -247,7 +248,7 @@ on_interrupt (gpointer data)
   return G_SOURCE_CONTINUE;
 }
 
-/* Before there is a folder: what comes meanwhile is heard when all nodes are started. */
+/* Called before the folder is made. The main loop handles signals that come before it runs. */
 static void
 hear_signals (Launch *launch)
 {
@@ -280,7 +281,7 @@ watch (Launch *launch)
   g_main_loop_unref (launch->loop);
 }
 
-/* All nodes are gone and none wrote `end`. */
+/* All nodes are gone, and none wrote `end`: the exit code. */
 static int
 judge (Launch *launch)
 {
@@ -320,8 +321,8 @@ write_figures (const Launch *launch, gboolean show)
   launch_words_figures (launch->path, &seen, launch->wish->stats, show);
 }
 
-/* The folder goes when there is nothing in it that the user was not told. Where nobody has joined,
- * the founder has said why, and the other nodes were gone for the same reason. */
+/* Removes the folder unless it holds something that the user was not told. If no node joined, the
+ * founder's reason was printed, and the other nodes ended for the same reason. */
 static void
 clean_up (Launch *launch, gboolean ended)
 {
@@ -330,14 +331,14 @@ clean_up (Launch *launch, gboolean ended)
   g_autoptr (GError) error = NULL;
 
   if (launch->unkept)
-    return; /* `satin wait` may bring it */
+    return; /* `satin wait` may still fetch the answer */
   if (trouble)
     command_say ("the logs of the nodes are in '%s'", launch->path);
   else if (!folder_leave (launch->path, &error))
     command_say ("%s", error->message);
 }
 
-/* FALSE: said on stderr, and the folder is gone. */
+/* FALSE: a message was printed, and the folder is removed. */
 static gboolean
 begin_trace (Launch *launch)
 {
@@ -361,14 +362,14 @@ launch_run (FolderRun *run, const LaunchWish *wish)
 
   g_assert (run->nodes > 0 && run->workers > 0);
   run->launcher_pid = getpid ();
-  signal (SIGPIPE, SIG_IGN); /* what leads to other hosts may end at any time */
+  signal (SIGPIPE, SIG_IGN); /* the local process of a node on another host may end at any time */
   hear_signals (&launch);
   launch.path = launch_folder_make (run, wish);
   if (launch.path == NULL)
     return COMMAND_ERROR;
   if (run->trace != NULL && !begin_trace (&launch))
     return COMMAND_ERROR;
-  run->invited = TRUE; /* said to those alone who are started here */
+  run->invited = TRUE; /* only nodes that this launcher starts are invited */
   launch.nodes = spread_nodes ();
   launch.places = spread_places (run, wish->sites, 0);
   launch.copy = wish->send_program ? spread_program (run) : NULL;

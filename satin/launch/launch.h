@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The local launcher: makes the run's folder, starts the nodes, watches them until the run has
- * ended, shows the answer once, cleans up. One thread and a main loop; its death ends nothing. It
+/* The launcher: makes the run's folder, starts the nodes, watches them until the run has ended,
+ * shows the answer once, cleans up. One thread with a main loop. The run survives its death. It
  * takes no part in the run and must not know checkpoints, jobs or messages. */
 #pragma once
 
@@ -8,17 +8,16 @@
 
 typedef struct
 {
-  const char *stats; /* (nullable) file for the figures */
-  const char *copy;  /* (nullable) of what stands at the checkpoint's URI (restore_look_for): the
-                        run's folder takes it, so that nobody brings it again */
-  gboolean live;     /* show the live line also when stderr is not a terminal */
-  gboolean any_name; /* run->name is a wish: when it is taken, another is made up */
+  const char *stats; /* (nullable) the file of --stats */
+  const char *copy;  /* (nullable) a local copy of the checkpoint at a URI (restore_look_for): it
+                        moves into the run's folder, so that no node downloads it again */
+  gboolean live;     /* show the live line even if stderr is not a terminal */
+  gboolean any_name; /* if run->name is taken, choose another */
   const GPtrArray
-      *sites; /* (nullable) of Site: where the nodes are; else run->nodes of them here */
-  const char *sites_text; /* (nullable) as they were read: the run's folder keeps it for `add` */
-  gboolean send_program;  /* to other hosts */
+      *sites; /* (nullable) of Site: where the nodes start; else run->nodes of them start here */
+  const char *sites_text; /* (nullable) their text, for `add` */
+  gboolean send_program;  /* to nodes on other hosts */
 } LaunchWish;
 
-/* Runs `run` to its end, and returns the exit code of the run. What went wrong was said on stderr.
- */
+/* Runs `run` to its end. Returns the exit code of the run; errors were printed on stderr. */
 int launch_run (FolderRun *run, const LaunchWish *wish);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The live line of the launcher. Main loop, and a GTask thread for each question. */
+/* See live.h. */
 #include "live.h"
 
 #include "command-words.h"
@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #define ASK_MS 500
-/* Without a terminal every line stays, so there are fewer. */
+/* Without a terminal no line is overwritten, so there are fewer. */
 #define ASK_PLAIN_MS 1000
 
 struct Live
@@ -59,7 +59,8 @@ live_reply (GAsyncResult *result, GError **error)
   return g_task_propagate_pointer (G_TASK (result), error);
 }
 
-/* Those that do not leave. `silent`: so many of them have not been heard of for a while. */
+/* How many nodes are in state `up`. *silent (out): how many of these have not been heard from for a
+ * while. */
 static guint
 count_up (GVariant *nodes, guint *silent)
 {
@@ -114,7 +115,7 @@ describe (GVariant *status, double elapsed_s)
   return g_strdup (line->str);
 }
 
-/* A line that is longer than the terminal's could not be written over. (transfer full) */
+/* A line wider than the terminal would wrap, and could not be overwritten. (transfer full) */
 static char *
 cut_to_terminal (const char *line)
 {
@@ -190,8 +191,8 @@ live_free (Live *live)
   g_source_remove (live->timer);
   command_show (NULL, live->terminal);
   live->freed = TRUE;
-  /* An answer that is on its way finds the flag; if the loop has ended it is never freed, nor is
-   * the process long. */
+  /* If a question is under way, on_status frees `live`. If the main loop has ended, nothing does,
+   * but then the process exits soon. */
   if (!live->asking)
     really_free (live);
 }

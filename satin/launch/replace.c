@@ -13,10 +13,10 @@ struct Replace
   const char *path;
   const GArray *places; /* of Spot */
   const GArray *nodes;  /* of Started */
-  ReplaceStart start;   /* NULL: freed, and kept for the reply alone */
+  ReplaceStart start;   /* NULL: replace_free was called, and a question is still under way */
   gpointer data;
   Again *again;
-  gboolean asking; /* whether the run goes on */
+  gboolean asking; /* a node was asked whether the run goes on */
 };
 
 static const Site *
@@ -155,7 +155,7 @@ replace_look (Replace *replace)
   if (replace == NULL)
     return TRUE;
   note_members (replace, now_us);
-  /* Nodes that still wait for their turn have nobody whom they could join. */
+  /* Without a living member, a node in a batch queue could join nobody. */
   if (again_deserted (replace->again, launch_folder_lives (replace->path, FOLDER_NODE_ADDRESS),
                       now_us))
     {

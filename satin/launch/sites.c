@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See sites.h. Every wrong word is refused with the sentence that tells which. */
+/* See sites.h. Each error message names the site and the wrong word. */
 #include "sites.h"
 #include "batch.h"
 
@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #define GROUP "site "
-/* With it some editors begin a file. */
+/* A byte order mark, with which some editors begin a file. */
 #define ORDER_MARK "\xef\xbb\xbf"
 
 static const char *const launchers[] = { "local", "ssh", "slurm", "tasks", "command" };
@@ -51,7 +51,8 @@ static gboolean G_GNUC_PRINTF (3, 4)
   return FALSE;
 }
 
-/* What stands there, without the blanks around it; NULL: nothing. FALSE: it cannot be read. */
+/* Reads the value of `key` without the blanks around it into *text (out); NULL: there is none, or
+ * it is empty. FALSE: it is not UTF-8. */
 static gboolean
 read_text (GKeyFile *file, const char *group, const char *key, const Site *site, char **text,
            GError **error)
@@ -166,9 +167,9 @@ add_host (Site *site, const char *name, int nodes)
   g_array_append_val (site->hosts, host);
 }
 
-/* The host of `word`, which is cut to pieces, and what stands behind its colon (nullable). An
- * address of IPv6, which has colons of its own, stands in brackets. (transfer full) (nullable): the
- * word is no host. */
+/* Splits `word`, HOST or HOST:NODES, and writes NULs into it. *behind (out, nullable): what follows
+ * the colon. An IPv6 address stands in brackets. Returns the host (transfer full) (nullable):
+ * `word` is not valid. */
 static char *
 split_host (char *word, char **behind)
 {
@@ -189,7 +190,7 @@ split_host (char *word, char **behind)
     }
   g_autofree char *host = g_strconcat (word, address, NULL);
   if ((close != NULL && address[0] == '\0') || host[0] == '\0' || strpbrk (host, "-#'\"") == host)
-    return NULL; /* ssh would take it for an option */
+    return NULL; /* a leading '-' would be an option of ssh */
   return g_steal_pointer (&host);
 }
 
@@ -315,7 +316,7 @@ read_group (GKeyFile *file, const char *group, GPtrArray *sites, GError **error)
   return site != NULL;
 }
 
-/* Of two groups, or words of a group, with one name GKeyFile would forget one. */
+/* GKeyFile silently keeps only one of two groups, or keys of a group, with the same name. */
 static gboolean
 check_names (const char *text, GError **error)
 {
@@ -379,7 +380,7 @@ read_sites (const char *text, GPtrArray *sites, GError **error)
   return check_count (sites, error);
 }
 
-/* What the sentence quotes of the file need not be UTF-8. */
+/* Names the file in the message. The message may quote bytes of the file that are not UTF-8. */
 static void
 refuse_file (GError **error, const char *name)
 {
@@ -430,8 +431,8 @@ replace (const char *word, const char *what, const char *by)
   return g_strjoinv (by, parts);
 }
 
-/* Words in which {node} stands for the host or number, {run} for the line; without {run} the line
- * is the last word. */
+/* Adds the words of `command` with {node} replaced by the host or number, and {run} by the shell
+ * command. Without {run} the shell command becomes the last word. */
 static void
 add_command (GStrvBuilder *to, char **command, const char *node, const char *line)
 {
@@ -449,7 +450,8 @@ add_command (GStrvBuilder *to, char **command, const char *node, const char *lin
     g_strv_builder_add (to, line);
 }
 
-/* What runs this process, also when another build stands in its place by now. (transfer full) */
+/* The path of this process's program. If another build has replaced the file, /proc still leads to
+ * this one. (transfer full) */
 static char *
 own_program (void)
 {
@@ -470,7 +472,7 @@ add_task (GStrvBuilder *to, const char *path, int number, const char *line, gsiz
   g_strv_builder_add_many (to, self, BATCH_VERB, path, skip, line, task, NULL);
 }
 
-/* Within an allocation there is room at once. */
+/* Inside an allocation srun starts at once; else a batch job is submitted. */
 static void
 add_slurm (GStrvBuilder *to, const Site *site, const char *path, const char *host, const char *line,
            gsize copied)
@@ -523,7 +525,7 @@ site_argv (const Site *site, const char *path, const char *host, int number, con
   return g_strv_builder_end (argv);
 }
 
-/* As a shell there takes it; ~/ is the user's own folder there. (transfer full) */
+/* `path` quoted for a shell there; `~/` stays the user's home there. (transfer full) */
 static char *
 quote_path (const char *path)
 {

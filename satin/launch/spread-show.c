@@ -7,10 +7,10 @@
 
 #include <sys/stat.h>
 
-/* Stands for the folder of a run that has none yet. */
+/* Printed in place of the run's folder, which does not exist yet. */
 #define NO_FOLDER "RUN-FOLDER"
 
-/* As a shell takes them. (transfer full) */
+/* The words as a shell reads them. (transfer full) */
 static char *
 quote_words (char **words)
 {
@@ -25,7 +25,8 @@ quote_words (char **words)
   return g_string_free (line, FALSE);
 }
 
-/* (transfer full) */
+/* The command that starts the node. `copied`: size of the program if it is sent; else 0. (transfer
+ * full) */
 static char *
 command_of (const Spot *place, const FolderRun *run, gsize copied)
 {

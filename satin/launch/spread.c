@@ -33,7 +33,7 @@ add_site (GArray *places, const Site *site, gboolean far)
     }
 }
 
-/* A host has its cores once, however often it is named. */
+/* Sets `here`: a host may be named more than once, and its nodes share its cores. */
 static void
 count_here (GArray *places)
 {
@@ -72,7 +72,7 @@ spread_places (const FolderRun *run, const GPtrArray *sites, int workers)
   return places;
 }
 
-/* (transfer full): what the user's configuration of ssh calls that host. */
+/* The host's name or address as the user's configuration of ssh has it. (transfer full) */
 static char *
 ssh_host_name (const Site *site, const char *host)
 {
@@ -94,7 +94,7 @@ ssh_host_name (const Site *site, const char *host)
   return g_strdup (host);
 }
 
-/* (transfer full) (nullable): the address from which this host reaches one of the site's. */
+/* The address of this host by which it reaches a host of the site. (transfer full) (nullable) */
 static char *
 address_towards (const Site *site, GError **error)
 {
@@ -110,7 +110,7 @@ address_towards (const Site *site, GError **error)
       if (name != NULL)
         address = relay_address_towards (name, error);
     }
-  /* Only for ssh a host must be a name that leads there. */
+  /* Only ssh requires that a host is a name that resolves. */
   if (address == NULL && site->launcher != SITE_SSH)
     {
       g_clear_error (error);
@@ -119,7 +119,8 @@ address_towards (const Site *site, GError **error)
   return address;
 }
 
-/* Sets run->tcp and run->listen when nodes of other hosts are among them, unless they are set. */
+/* Sets run->tcp and run->listen, unless they are set, if some site is on other hosts. `here`: some
+ * node is on this host. */
 static void
 decide_listen (FolderRun *run, const GPtrArray *sites, gboolean here)
 {

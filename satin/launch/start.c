@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From a run to a node process: fork, a session of its own, log, working directory, exec. The
- * child allocates nothing before exec, so this process may have threads. Must not know what a node
- * does. Tests: launcher.sh. */
+/* See start.h: fork, a new session, log, working directory, exec. Must not know what a node does.
+ * Tests: launcher.sh. */
 #include "start.h"
 
 #include "host/whole.h"
@@ -14,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What the child tells the launcher when it cannot become the program. */
+/* What the child reports to the launcher when exec, or a step before it, fails. */
 typedef struct
 {
   int step;
@@ -32,7 +31,7 @@ typedef struct
 {
   const char *path, *folder, *program;
   char **argv, **environment;
-  int in, out; /* standard input and output; -1: nothing, and the log */
+  int in, out; /* standard input and output; -1: /dev/null, and the log */
   int report;  /* write end, closed by exec */
 } Child;
 
@@ -70,15 +69,15 @@ become_node (const Child *child)
 {
   sigset_t none;
 
-  /* Ctrl-C at the terminal and its hang-up are for the launcher alone. */
+  /* Only the launcher handles Ctrl-C and hang-up of the terminal. */
   setsid ();
   signal (SIGPIPE, SIG_DFL);
   sigemptyset (&none);
   sigprocmask (SIG_SETMASK, &none, NULL);
   open_words (child);
 #ifdef CLOSE_RANGE_CLOEXEC
-  /* A node outlives its launcher, so it must not hold open what the launcher's own starter waits
-   * for. */
+  /* A node may outlive its launcher. It must not hold open a pipe at whose end the launcher's
+   * parent waits. */
   close_range (3, ~0U, CLOSE_RANGE_CLOEXEC);
 #endif
   if (child->folder != NULL && chdir (child->folder) != 0)
@@ -137,14 +136,15 @@ make_environment (const FolderRun *run, const char *path, const StartWish *wish)
   return g_environ_unsetenv (environment, FOLDER_ENV_FOUNDER);
 }
 
-/* TRUE: the child failed before exec, and said how. */
+/* TRUE: the child failed before exec, and reported *failure. */
 static gboolean
 hear_failure (int report, Failure *failure)
 {
   return whole_read (report, failure, sizeof *failure) == sizeof *failure;
 }
 
-/* Fork and exec. *failed: the child said how. */
+/* Forks and execs. *failed: the child reported *failure, and was reaped. -1: no child was
+ * started. */
 static pid_t
 start (Child *child, Failure *failure, gboolean *failed, GError **error)
 {
@@ -167,7 +167,7 @@ start (Child *child, Failure *failure, gboolean *failed, GError **error)
   if (*failed)
     waitpid (pid, NULL, 0);
   else
-    (void)!folder_enter (child->path, pid, NULL); /* nodes do it, too */
+    (void)!folder_enter (child->path, pid, NULL); /* the node does it, too */
   return pid;
 }
 

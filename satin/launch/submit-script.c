@@ -7,10 +7,11 @@
 #include <string.h>
 
 #define NAME_MAX_BYTES 64
-/* No limit of Slurm is longer: a year. */
+/* The longest limit that is accepted: 366 days. */
 #define TIME_MAX_S (G_GINT64_CONSTANT (366) * 24 * 3600)
 
-/* Numbers with ':' between them, at most `most`; their count, 0: it is something else. */
+/* Reads numbers with ':' between them, at most `most`. Returns how many; 0: `text` is something
+ * else. */
 static int
 read_numbers (const char *text, int most, gint64 *numbers)
 {
@@ -58,7 +59,7 @@ submit_script_name (const char *word)
   return g_strcanon (name, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS ".-_", '_');
 }
 
-/* What Slurm is told. Where a host fails, Slurm lets the others go on (--no-kill). */
+/* The lines of #SBATCH. If a host fails, --no-kill lets the others go on. */
 static void
 write_options (GString *text, const SubmitScript *script)
 {
@@ -80,7 +81,7 @@ write_options (GString *text, const SubmitScript *script)
     g_string_append_printf (text, "#SBATCH %s\n", script->sbatch);
 }
 
-/* srun starts a task for each node; together they are one run (tasks.h). */
+/* srun starts a task for each node; all tasks are one run (tasks.h). */
 static void
 write_run (GString *text, const SubmitScript *script)
 {

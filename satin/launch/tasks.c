@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See tasks.h. The other end of the folder is batch.c. Tests: sites.sh, slurm.sh, mpi.sh. */
+/* See tasks.h. batch.c fills the folder of a task. Tests: sites.sh, slurm.sh, mpi.sh. */
 #include "tasks.h"
 #include "batch.h"
 #include "sites.h"
@@ -20,17 +20,17 @@
 #include <unistd.h>
 
 #define LOOK_US (200 * 1000)
-/* The first task has this long to begin, and then this long to make the run: a resume fetches what
- * stands at the URI. */
+/* How long another task waits for the first task to begin, and then for the run: a resume first
+ * downloads the checkpoint from its URI. */
 #define FIRST_LIMIT_US (60 * G_USEC_PER_SEC)
 #define MAKE_LIMIT_US (600 * G_USEC_PER_SEC)
-/* After its node another task waits so long for the end of the run. */
+/* How long another task waits for the end of the run after its own node has ended. */
 #define END_LIMIT_US (10 * G_USEC_PER_SEC)
 #define FIRST_WORD "run\n"
 #define ENDED_WORD "ended\n"
 
-/* The workers of a node here when the user does not say: as the launcher says; else the cores that
- * this task may use, of which the other tasks of this host get their shares, too. 0: as usual. */
+/* The workers of a node when the user does not say. Slurm says it; else this task's share of the
+ * cores of this host. 0: the default. */
 static int
 count_cores (const Step *step)
 {
@@ -76,15 +76,15 @@ has (const char *place, const char *file)
   return access (path, F_OK) == 0;
 }
 
-/* The file of the first task stands from the beginning of the run on. Its lines: FIRST_WORD, the
- * number of each task that needs it no more, and ENDED_WORD when the run has ended. The process
- * that writes the last of them removes it. */
+/* The first task's file is there from the beginning of the run. Its lines: FIRST_WORD, the number
+ * of each task that no longer needs the file, and ENDED_WORD when the run has ended. The process
+ * that writes the last of these lines removes the file. */
 typedef enum
 {
   RUN_ABSENT,
   RUN_GOES_ON,
-  RUN_ENDED, /* and this task has not signed that */
-  RUN_OVER   /* it has: a next run of this step may come */
+  RUN_ENDED, /* this task has not written its number */
+  RUN_OVER   /* it has: another run of this step may follow */
 } FirstRun;
 
 static FirstRun
@@ -114,20 +114,20 @@ sign_first (const Step *step, const char *line)
     return;
   for (const char *end = text; (end = strchr (end, '\n')) != NULL; end++)
     lines++;
-  if (lines > step->tasks) /* two words, and all tasks but the first */
+  if (lines > step->tasks) /* both words, and the numbers of all tasks but the first */
     (void)g_unlink (path);
 }
 
-/* Until this task has work: 1. 0: it needs none, since the run has ended, or the first task is gone
- * without it; what was there may have been an earlier one of this step, so that is only so after a
- * while. -1: error, and a sentence. */
+/* Waits for this task's work. 1: it is there. 0: there is none, since the run has ended, or the
+ * first task ended without giving any. (The file seen may be that of an earlier run of this step,
+ * so this counts only after FIRST_LIMIT_US.) -1: an error was printed. */
 static int
 wait_for_work (const Step *step, const char *place)
 {
   gint64 since_us = g_get_monotonic_time ();
   gboolean was_there = FALSE, is_there = FALSE;
 
-  /* What is done was of an earlier run of this step. */
+  /* A folder with `done` is of an earlier run of this step. */
   while (!has (place, BATCH_LINE) || has (place, "done"))
     {
       gint64 now_us = g_get_monotonic_time ();
@@ -151,8 +151,8 @@ wait_for_work (const Step *step, const char *place)
   return 1;
 }
 
-/* A node may end before its launcher: this task shall not take the end of its run for that of the
- * next one. Nor shall it wait for ever for a launcher that was killed. */
+/* A node may end before its launcher. This task must not take the end of its own run for the end of
+ * a next run, nor wait for ever for a launcher that was killed. */
 static void
 wait_for_end (const Step *step)
 {
@@ -166,7 +166,7 @@ wait_for_end (const Step *step)
     sign_first (step, line);
 }
 
-/* Becomes the shell that runs `script`, with the files of `place` for standard streams. */
+/* Becomes the shell that runs `script`. Its standard streams are files in `place`. */
 static void
 become (const char *place, const char *script)
 {
@@ -189,9 +189,9 @@ become (const char *place, const char *script)
   _exit (COMMAND_ERROR);
 }
 
-/* `line`: the shell command that this task expects to be, NULL: any. An exit code, which is 0
- * however the node ends: the first task has the code of the run, and mpirun takes any other code
- * for the end of all. */
+/* Waits for work and runs it. `line`: the shell command that the first task must have written;
+ * NULL: any. Returns an exit code, which is 0 however the node ends: the first task returns the
+ * code of the run, and mpirun ends all tasks if one returns another code. */
 static int
 serve (const Step *step, const char *line)
 {
@@ -201,7 +201,7 @@ serve (const Step *step, const char *line)
   g_autofree char *said = NULL;
   int status, found;
 
-  signal (SIGUSR1, SIG_IGN); /* a batch system's warning is the first task's to hear */
+  signal (SIGUSR1, SIG_IGN); /* the first task handles the batch system's warning */
   found = wait_for_work (step, place);
   if (found <= 0)
     return found == 0 ? COMMAND_DONE : COMMAND_ERROR;
@@ -209,7 +209,7 @@ serve (const Step *step, const char *line)
     return command_say ("the tasks of one step are one run: start all with the same words, or each"
                         " by a srun or mpirun of its own"),
            COMMAND_USAGE;
-  while (!has (place, BATCH_SCRIPT)) /* the run may end, or its first node refuse, before that */
+  while (!has (place, BATCH_SCRIPT)) /* until then the run may end, or its first node may refuse */
     {
       if (!has (place, BATCH_LINE))
         return COMMAND_DONE;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads the files node-PID.trouble (node/report.c): how many sentences the node wrote so far, and
- * then the last of them, each on a line. They may hold anything.
+/* Reads the files node-PID.trouble (node/report.c). The first line is the number of sentences that
+ * the node has written so far. The last of these follow, one a line. The bytes are not trusted.
  * Tests: test-launch-words, stores.sh. */
 #include "trouble.h"
 
@@ -13,8 +13,8 @@
 struct Trouble
 {
   char *path;
-  GHashTable *counts; /* pid -> how many were said */
-  GHashTable *said;   /* sentences */
+  GHashTable *counts; /* pid -> how many of its sentences were printed */
+  GHashTable *said;   /* the sentences that were printed */
 };
 
 Trouble *
@@ -46,7 +46,8 @@ trouble_has_said (const Trouble *trouble, const char *sentence)
                           : g_hash_table_size (trouble->said) > 0;
 }
 
-/* (transfer full) (nullable): the lines of the file, of which the first is a number. */
+/* The lines of the file as UTF-8 without control characters; the first one should be a number.
+ * (transfer full) (nullable) */
 static char **
 read_lines (const char *path, gint64 pid)
 {
