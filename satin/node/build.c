@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See build.h. The build-ids are read where the loader has put them, so a file that was replaced
- * since this process began does not count. libsatin is linked statically: the executable's build-id
- * covers the engine, too. Tests: builds.sh, outside.sh */
+/* See build.h. The build-ids are read where the loader mapped them, so a file that was replaced
+ * since this process began does not count. The build-id of a program that links libsatin.a covers
+ * the engine, too; libsatin.so counts like any shared object. Tests: builds.sh, outside.sh */
 #include "build.h"
 
 #include "digest.h"
@@ -15,7 +15,7 @@
 
 #define SELF "/proc/self/exe"
 
-#pragma weak satin_app_version_ /* its address is NULL if the program states none */
+#pragma weak satin_app_version_ /* its address is NULL if the program states no version */
 
 typedef struct
 {
@@ -44,7 +44,7 @@ align_up (gsize size, gsize to)
   return (size + to - 1) / to * to;
 }
 
-/* (transfer full) (nullable): the build-id among the notes of a segment. */
+/* The build-id in the notes of a segment. (transfer full) (nullable) */
 static GBytes *
 find_note (const guint8 *notes, gsize size, gsize align)
 {
@@ -90,7 +90,7 @@ read_content (const char *path)
   return g_bytes_new (digest.bytes, sizeof digest.bytes);
 }
 
-/* NULL and "/" have nothing below them. */
+/* Nothing is below NULL or "/". */
 static gboolean
 is_below (const char *path, const char *folder)
 {
@@ -98,7 +98,8 @@ is_below (const char *path, const char *folder)
   return length > 0 && strncmp (path, folder, length) == 0 && path[length] == '/';
 }
 
-/* Updates of the system replace these files, and hosts differ in them. */
+/* TRUE: the file belongs to the system. Its updates replace such files, and they differ between
+ * hosts. */
 static gboolean
 is_of_system (const char *path)
 {
@@ -109,7 +110,7 @@ is_of_system (const char *path)
   return FALSE;
 }
 
-/* What people put under a program from outside, as tools that measure it do, is no part of it. */
+/* TRUE: LD_PRELOAD names the object, as measuring tools do; it is no part of the program. */
 static gboolean
 is_preloaded (const char *name)
 {
@@ -125,9 +126,9 @@ add_object (struct dl_phdr_info *info, size_t size, void *data)
   char path[PATH_MAX];
   (void)size;
   if (!is_program && (strchr (info->dlpi_name, '/') == NULL || is_preloaded (info->dlpi_name)))
-    return 0; /* the vdso, which is no file, and what LD_PRELOAD names */
+    return 0; /* the vdso, which is no file, or an object of LD_PRELOAD */
   if (!is_program && realpath (info->dlpi_name, path) == NULL)
-    g_strlcpy (path, info->dlpi_name, sizeof path); /* removed since it was loaded */
+    g_strlcpy (path, info->dlpi_name, sizeof path); /* the file was removed since it was loaded */
   if (!is_program && is_of_system (path) && !is_below (path, objects->folder))
     return 0;
   Object object = { .name = is_program ? g_strdup ("") : g_path_get_basename (path),

@@ -16,7 +16,7 @@ open_file (const char *path)
 {
   if (path != NULL)
     return open (path, O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
-  /* no disk, so none that is full */
+  /* in memory, so no full disk matters */
   return memfd_create ("satin", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 }
 
@@ -103,8 +103,8 @@ capture_begin (Capture *capture, int fd, const char *path)
   return TRUE;
 }
 
-/* The pages of an unnamed file, which nobody changes any more: a large answer is not copied.
- * (transfer full) NULL: a named file, or one that cannot be sealed. */
+/* Maps an unnamed file, sealed so that nobody changes it: a large answer is not copied. (transfer
+ * full) NULL: the file has a name, or cannot be sealed. */
 static GBytes *
 map_file (int fd)
 {
@@ -115,7 +115,7 @@ map_file (int fd)
   return map != NULL ? g_mapped_file_get_bytes (map) : NULL;
 }
 
-/* (transfer full) NULL: not all of it can be read; errno. */
+/* Reads the whole file. (transfer full) NULL: it cannot be read; errno. */
 static GBytes *
 read_file (int fd)
 {

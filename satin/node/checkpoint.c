@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A live run is found by the addresses in its checkpoint: its nodes greet with its id, no
- * credential needed. Must not know what a run does with the place. */
+/* See checkpoint.h. The checkpoint has the addresses of its run's nodes. A node that is asked there
+ * tells the run's id without a credential. Must not know what a run does with the place. */
 #include "checkpoint.h"
 
 #include "host/say.h"
@@ -8,10 +8,10 @@
 #include "link/wire-find.h"
 #include "link/wire.h"
 
-/* The words name so many of the addresses on other hosts. */
+/* The message names at most so many addresses. */
 #define NAMED_MAX 3
 
-/* What a file names is asked on other hosts only when people are told. */
+/* Prints which addresses on other hosts will be asked, since they come from the file. */
 static void
 tell_far (char **addresses, const char *checkpoint)
 {

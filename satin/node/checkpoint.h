@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A checkpoint's place before a run begins there: is somebody at work on it, and setting aside what
- * stands there. Blocks on the disk and on sockets; any thread. */
+/* Before a run begins at a checkpoint's place: is another run using it? Sets aside what stands
+ * there. Blocks on the disk and on sockets. Any thread. */
 #pragma once
 
 #include "coordinator/restore.h"
 
-/* (transfer full) (nullable): a sentence when nodes of a live run work on the checkpoint that
- * `restore` was read from. Asks at the addresses that the file names: three at a time, for three
- * seconds in all. Says on stderr which of them are on other hosts. */
+/* A sentence if nodes of a live run use the checkpoint that `restore` was read from; else NULL.
+ * (transfer full) (nullable) Asks at the addresses that the file names, three at a time, for three
+ * seconds in all. Prints on stderr which of them are on other hosts. */
 char *checkpoint_in_use (const Restore *restore, const char *checkpoint);
-/* Gives the checkpoint another name beside it, with the time; never removes or replaces a file.
- * `moved` (transfer full) (nullable): that name; NULL: nothing stood there. Damaged checkpoints and
- * those of other runs are set aside too. FALSE, with COORDINATOR_ERROR, nothing done: what stands
- * there is no Satin checkpoint, is in use, or cannot be renamed. */
+/* Renames the checkpoint to a name beside it that has the time; never removes or replaces a file.
+ * *moved (out, transfer full, nullable): the new name; NULL: there was no file. Damaged checkpoints
+ * and those of other runs are renamed, too. FALSE: COORDINATOR_ERROR, and nothing was done: the
+ * file is no Satin checkpoint, is in use, or cannot be renamed. */
 gboolean checkpoint_set_aside (const char *checkpoint, char **moved, GError **error);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Owns the hand-over between the driver's thread and an idle worker. Each hop from thread to thread
- * on the way of a steal costs a wake-up of tens of microseconds; a worker that drives has none.
+/* See drive.h. Each hop from thread to thread on the way of a steal costs a wake-up of tens of
+ * microseconds. A worker that drives needs no hop.
  *
- * The context is the baton: g_main_context_acquire decides. `wanted` keeps the driver's thread away
- * while a worker drives; it parks when it wakes up meanwhile. A worker that leaves does not wake
- * the thread, which might take its processor just when it has a job; nor does it set a timer that
- * is due soon, since on a virtual machine that costs 10 us, and 20 when it goes off. It opens a
- * gate: whatever lies there or comes from then on wakes the parked thread, and for what does not
- * come an alarm is set, due so late that it costs little. Must not know what is driven. */
+ * The owner of the context drives: g_main_context_acquire decides. While `wanted` is set, a worker
+ * drives, and the driver's thread parks. A worker that leaves does not wake the thread, which might
+ * take its processor just when it has a job. Nor does it set a timer that is due soon: on a virtual
+ * machine that costs 10 us, and 20 when it expires. Instead it opens a gate: any event that is
+ * pending or comes later wakes the parked thread. It also sets an alarm, due late enough to be
+ * cheap, for what makes no event. Must not know what is driven. */
 #include "config.h"
 
 #include "drive.h"
@@ -22,15 +22,15 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-/* So long a worker tries to get the context from whoever has it. */
+/* How long a worker tries to get the context from the thread that owns it. */
 #define DRIVE_TRY_US 500
 
-/* Wakes the thread that polls, which must look at the rest, too. Once set it goes off; one that
- * goes off for nothing does no harm. */
+/* Wakes the polling thread, which must then look at `mailed` and `quit`, too. An alarm that is set
+ * always expires; one that expires needlessly does no harm. */
 typedef struct
 {
-  PollerWatch watch; /* of an eventfd, or of a timerfd */
-  gint set;          /* atomic: it will go off, and who polls look after that */
+  PollerWatch watch; /* an eventfd, or a timerfd */
+  gint set;          /* atomic: it will expire, and the polling thread looks after that */
 } Alarm;
 
 enum
@@ -44,24 +44,24 @@ struct Drive
 {
   DriveConfig config;
 
-  gint mailed; /* atomic: `serve` is to be called, says another thread */
+  gint mailed; /* atomic: another thread wants `serve` to be called */
   gint wanted; /* atomic: a worker drives or is about to */
   gint quit;   /* atomic */
-  /* atomic, set before a poll that may sleep, which looks at `mailed` afterwards */
+  /* atomic; set before a poll that may sleep. The poller reads `mailed` afterwards. */
   gint thread_sleeps, worker_sleeps;
-  gint parked; /* atomic: the thread waits until no worker drives and something comes */
+  gint parked; /* atomic: the driver's thread waits until no worker drives and an event comes */
   Alarm alarms[ALARMS];
-  int gate; /* an epoll set of what is polled, as long as no worker drives */
+  int gate; /* an epoll set of the poller; open only while no worker drives */
 
-  /* of who drives */
-  gint baton; /* atomic, written at each hand-over: orders what the owners do */
+  /* owned by the driving thread */
+  gint baton; /* atomic; written at each hand-over, to order the accesses of the owners */
   gboolean mail;
-  gboolean unflushed; /* something may wait to be written */
-  Waits waits;        /* of workers */
+  gboolean unflushed; /* there may be something to write */
+  Waits waits;        /* of all workers */
   gint64 timer_us;    /* -1: none */
 };
 
-static __thread const Drive *drive_here; /* what this thread drives now */
+static __thread const Drive *drive_here; /* what this thread drives now; NULL: nothing */
 
 /* ---- alarms ---- */
 
@@ -89,7 +89,8 @@ hear_alarm (GIOCondition condition G_GNUC_UNUSED, void *data)
   guint64 times;
 
   (void)!read (alarm->watch.fd, &times, sizeof times);
-  g_atomic_int_set (&alarm->set, FALSE); /* who found it set has done what is looked at now */
+  /* A thread that found it set did its work before; the poller looks at that now. */
+  g_atomic_int_set (&alarm->set, FALSE);
   return FALSE;
 }
 
@@ -130,7 +131,7 @@ drive_new (const DriveConfig *config, GError **error)
     return drive;
   g_set_error (error, G_IO_ERROR, g_io_error_from_errno (errno), "cannot make a timer: %s",
                g_strerror (errno));
-  g_free (drive); /* the process ends with this error */
+  g_free (drive); /* leaks descriptors, but the process ends with this error */
   return NULL;
 }
 
@@ -162,8 +163,10 @@ drive_wake (Drive *drive)
       drive->mail = TRUE;
       return;
     }
-  g_atomic_int_set (&drive->mailed, TRUE); /* before we look who sleeps: see finish */
-  /* A driving thread that is awake looks before it sleeps, or when it has left. */
+  /* Before the flags of sleepers are read: see turn_once. */
+  g_atomic_int_set (&drive->mailed, TRUE);
+  /* A driving thread that is awake looks at `mailed` before it sleeps; a worker does when it
+   * leaves. */
   if (g_atomic_int_get (&drive->worker_sleeps)
       || (!is_wanted (drive)
           && (g_atomic_int_get (&drive->thread_sleeps) || g_atomic_int_get (&drive->parked))))
@@ -208,7 +211,7 @@ give (Drive *drive)
   g_main_context_release (poller_context (drive->config.poller));
 }
 
-/* Before a poll: until when, at most. */
+/* Prepares a poll. Returns until when it may sleep; -1: no limit. */
 static gint64
 prepare (Drive *drive, PollerReady *ready)
 {
@@ -225,7 +228,7 @@ flush (Drive *drive)
   drive->config.flush (drive->config.data);
 }
 
-/* TRUE: there was something in the mailbox. */
+/* Serves the mailbox until it is empty. TRUE: there was something. */
 static gboolean
 serve (Drive *drive)
 {
@@ -242,8 +245,8 @@ serve (Drive *drive)
   return any;
 }
 
-/* After the poll: all that is ready, and what follows from it but for what is to be written. TRUE:
- * something was. */
+/* After a poll: dispatches what is ready, then the timer and the mailbox; writes nothing. TRUE:
+ * something happened. */
 static gboolean
 finish (Drive *drive, PollerReady *ready)
 {
@@ -262,7 +265,7 @@ finish (Drive *drive, PollerReady *ready)
 
 /* ---- the driver's thread ---- */
 
-/* An open gate lets one thing pass, and is closed. */
+/* An open gate lets one event pass, and is closed then (EPOLLONESHOT). */
 static void
 set_gate (Drive *drive, gboolean open)
 {
@@ -271,13 +274,13 @@ set_gate (Drive *drive, gboolean open)
   (void)epoll_ctl (drive->gate, EPOLL_CTL_MOD, poller_fd (drive->config.poller), &event);
 }
 
-/* Until no worker drives and something comes. */
+/* Waits until no worker drives and an event comes. */
 static void
 park (Drive *drive)
 {
   struct epoll_event event;
 
-  g_atomic_int_set (&drive->parked, TRUE); /* before we look who drives: see drive_wake */
+  g_atomic_int_set (&drive->parked, TRUE); /* before `wanted` is read: see drive_wake */
   while (is_wanted (drive) && !g_atomic_int_get (&drive->quit))
     (void)epoll_wait (drive->gate, &event, 1, -1);
   g_atomic_int_set (&drive->parked, FALSE);
@@ -324,7 +327,7 @@ drive_quit (Drive *drive)
 
 /* ---- a worker ---- */
 
-/* Whatever lies there or comes wakes the parked thread. */
+/* Lets the driver's thread drive: an event that is pending or comes wakes it. */
 static void
 let_thread (Drive *drive)
 {
@@ -355,7 +358,8 @@ take_from_thread (Drive *drive)
   return FALSE;
 }
 
-/* One turn, asleep up to `until_us` (-1: for ever; 0: not at all). TRUE: something happened. */
+/* One turn. Sleeps until `until_us` at most (-1: no limit; 0: does not sleep). TRUE: something
+ * happened. */
 static gboolean
 turn_once (Drive *drive, gint64 until_us)
 {
@@ -391,11 +395,11 @@ drive_idle (Drive *drive, DriveWish (*wish) (void *data), void *data, gint64 loo
   if (!take_from_thread (drive))
     return FALSE;
   set_gate (drive, FALSE);
-  drive->mail = TRUE; /* what it raised last was left for itself */
+  drive->mail = TRUE; /* the worker's last events were left for itself */
   while ((wanted = wish (data)) != DRIVE_LEAVE && !g_atomic_int_get (&drive->quit)
          && (end_us < 0 || now_us < end_us))
     {
-      if (serve (drive)) /* first what it has done itself, which goes along */
+      if (serve (drive)) /* its own events first: they may be sent in the same write */
         continue;
       if (drive->unflushed)
         flush (drive);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Driving is done by the thread of its own, which sleeps in poll without owning anything, or by a
- * worker that has no work and so nothing better to do. Exactly one owns the context, and with it
- * the Node, the engine's door and the links, at any time. */
+/* Driving means owning the GMainContext, and with it the Node, the engine's door and the links.
+ * Exactly one thread drives at any time: the driver's own thread, or an idle worker. The driver's
+ * thread sleeps in poll without owning the context. */
 #pragma once
 
 #include "driver.h"
@@ -10,14 +10,14 @@
 
 typedef struct Drive Drive;
 
-/* `serve (data)` reads the engine's mailbox, `flush (data)` writes what was queued; both are called
- * by who drives, after each turn, and `timer (data)` when drive_set_timer said. (A GSource for
- * these would write to the context's eventfd whenever its time is set.) `spin_us`: how
- * long an idle worker polls at most before it sleeps, where that brings answers sooner. `late_us`
- * (0: DRIVE_LATE_US): how long what may wait waits for somebody who drives. */
+/* The driving thread calls `serve (data)`, which reads the engine's mailbox, and `flush (data)`,
+ * which writes what is queued, after each turn; and `timer (data)` at the time of drive_set_timer.
+ * (A GSource would write to the context's eventfd whenever its time is set.) `spin_us`: how long an
+ * idle worker polls at most before it sleeps, if polling has been faster (waits.h). `late_us` (0:
+ * DRIVE_LATE_US): how long drive_wake_late may be delayed. */
 typedef struct
 {
-  Poller *poller; /* its context is the baton */
+  Poller *poller; /* the owner of its context drives */
   void (*serve) (void *data);
   void (*flush) (void *data);
   void (*timer) (void *data);
@@ -26,21 +26,21 @@ typedef struct
   gint64 late_us;
 } DriveConfig;
 
-/* Further away than the kernel's next tick. */
+/* Later than the kernel's next tick, so that setting the timer is cheap. */
 #define DRIVE_LATE_US 5000
 
-/* NULL: no descriptor is left. */
+/* (transfer full) NULL: G_IO_ERROR, no descriptor is left. */
 Drive *drive_new (const DriveConfig *config, GError **error);
 void drive_free (Drive *drive);
-/* The driver's thread: returns after drive_quit. */
+/* The driver's thread. Returns after drive_quit. */
 void drive_run (Drive *drive);
-/* Somebody else has closed the descriptors by which it is woken. */
+/* TRUE: the program has closed the descriptors that wake the driver. */
 gboolean drive_is_deaf (const Drive *drive);
-/* The driving thread stops soon; from then on drive_idle returns FALSE. Only that thread
- * calls it. */
+/* The driver's thread returns soon from drive_run, and drive_idle returns FALSE from now on. Called
+ * by the driving thread only. */
 void drive_quit (Drive *drive);
-/* What an idle worker would do next: it has something else to do; it drives, but its processor is
- * another's, so it sleeps in poll at once; or it may spin before. */
+/* What an idle worker wants: leave, since it has something to do; drive, but sleep in poll at once,
+ * since another thread needs its processor; or drive and spin first. */
 typedef enum
 {
   DRIVE_LEAVE,
@@ -48,12 +48,13 @@ typedef enum
   DRIVE_SPIN
 } DriveWish;
 
-/* A worker without work drives until `wish (data)`, asked at each turn, says DRIVE_LEAVE; look_us,
- * if not 0: so long at most. FALSE: it cannot now. */
+/* Called by a worker without work. It drives until `wish (data)`, called at each turn, returns
+ * DRIVE_LEAVE, or until look_us have passed (0: no limit). FALSE: it could not drive, since another
+ * thread does or drive_quit was called. */
 gboolean drive_idle (Drive *drive, DriveWish (*wish) (void *data), void *data, gint64 look_us);
-/* When `timer` is to be called, once; -1: not. Monotonic time. By who drives. */
+/* Calls `timer` once at this monotonic time; -1: never. Driving thread only. */
 void drive_set_timer (Drive *drive, gint64 at_us);
-/* `serve` is to be called soon. Any thread. */
+/* The driving thread calls `serve` soon. Any thread. */
 void drive_wake (Drive *drive);
-/* The same, but `late_us` do not matter: whoever says it may soon drive itself. */
+/* As drive_wake, but `late_us` later at most: the caller may soon drive itself. Any thread. */
 void drive_wake_late (Drive *drive);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Carries out what the Node decided: into the engine, to main, to the scribe, and over the links.
- */
+/* Carries out the Node's effects: in the engine, to main, to the scribe, and over the links. */
 #include "driver-private.h"
 
 #include "engine/constant.h"
@@ -13,9 +12,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#define QUEUED_MAX (8 * 1024 * 1024) /* who has not read so much gets no more work */
+/* A node that has so many bytes unread gets no more work. */
+#define QUEUED_MAX (8 * 1024 * 1024)
 
-/* Asked by a signal to leave the run as the last of its nodes: then the run is suspended. */
+/* NODE_EFFECT_STAYED. If a signal asked the node to leave, and it is the last one, the run is
+ * suspended. */
 static void
 stay (Driver *driver, const NodeEffect *effect)
 {
@@ -64,7 +65,7 @@ run (Driver *driver, const NodeEffect *effect)
   push_unrun (driver, effect->held);
 }
 
-/* Two results of one job. The run ends as when a job says that it failed. */
+/* Two results of one job differ: the run ends as if the job had called satin_fail. */
 static void
 end_differing (Driver *driver, const NodeEffect *effect)
 {
@@ -131,7 +132,7 @@ take_constant (Driver *driver, const char *name, GBytes *bytes)
   keeper_constant (driver, name, bytes);
 }
 
-/* Members only: whoever joins asks those whose address stands in the folder. */
+/* For members only: a joiner asks the nodes whose address is in the folder. */
 static gboolean
 write_address (Driver *driver, GError **error)
 {
@@ -165,7 +166,7 @@ become_member (Driver *driver, const NodeEffect *effect)
     driver_say (driver, "joined as node %s", node_id_show (&effect->node, id));
   if (!first)
     return;
-  report_stats (driver, FALSE); /* a reader of the address looks there for the node's name */
+  report_stats (driver, FALSE); /* a reader of the address reads the node's name there */
   if (driver->mesh.listener != NULL && !write_address (driver, &error))
     driver_fail (driver, 1, error->message);
 }
@@ -218,7 +219,7 @@ carry_to_engine (Driver *driver, const NodeEffect *effect)
       keeper_best (driver, (guint)effect->number);
       break;
     case NODE_EFFECT_TELL:
-      driver->tell = TRUE; /* when all effects have reached the engine */
+      driver->tell = TRUE; /* told when all effects have reached the engine */
       break;
     case NODE_EFFECT_SEND ... NODE_EFFECT_TIMER:
     case NODE_EFFECT_WARN ... NODE_EFFECT_LOG:
@@ -228,7 +229,7 @@ carry_to_engine (Driver *driver, const NodeEffect *effect)
     }
 }
 
-/* A row of the file's table of nodes. */
+/* Adds a row to the file's table of nodes. */
 static void
 enter_member (Driver *driver, const NodeEffect *effect)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The end of this process's part in the run: what stands in the run's folder then, and how long the
- * process stays for those who ask. The driving thread. Tests: test-driver-effects, ends.sh,
+/* The end of this process's part in the run: what it writes into the run's folder then, and how
+ * long it stays for clients that ask. The driving thread. Tests: test-driver-effects, ends.sh,
  * leave.sh. */
 #include "driver-private.h"
 
@@ -10,11 +10,11 @@
 #include <glib/gstdio.h>
 #include <unistd.h>
 
-/* For those who ask for the end: longer, when the answer stands nowhere else. */
+/* How long the process stays for clients that ask for the end; longer if only it has the answer. */
 #define BEQUEATH_US (3 * G_USEC_PER_SEC)
 #define BEQUEATH_ANSWER_US (60 * G_USEC_PER_SEC)
-#define LAST_BREATH_MS 2000 /* for main to return after the run has ended elsewhere */
-/* … if satin_root has told it to, or is about to: it says how far it came. */
+#define LAST_BREATH_MS 2000 /* time for main to return after the run has ended elsewhere */
+/* The same, if satin_root told main to return, or will: main may print how far it came. */
 #define PARTING_US (30 * G_USEC_PER_SEC)
 
 static gint64
@@ -34,13 +34,14 @@ driver_bequeaths (Driver *driver)
   if (driver->part == PART_LEFT || driver->end_is_taken || state == RELAY_SENT)
     return FALSE;
   if (state == RELAY_SENDING)
-    return TRUE; /* its launcher may die before it has all */
+    return TRUE; /* the launcher may die before it has all files */
   if (driver->asked_us == 0)
     driver->asked_us = now_us;
   return now_us - driver->asked_us < patience (driver);
 }
 
-/* The process ends as soon as main returns, so only a main that does not can be cut off. */
+/* TRUE: satin_root has told main to return, and main still has time. The process ends as soon as
+ * main returns. */
 static gboolean
 main_is_parting (Driver *driver)
 {
@@ -66,7 +67,7 @@ on_last_breath (gpointer data)
   _exit (driver->end_code);
 }
 
-/* Main may be anywhere: it is not waited for much longer, unless it is on its way. */
+/* Ends the process after a while, since main may never return. */
 static void
 breathe_last (Driver *driver)
 {
@@ -76,9 +77,10 @@ breathe_last (Driver *driver)
   g_source_attach (source, driver->context);
 }
 
-/* A master that wrote an answer and died before the run had ended so has not shown it: a run that
- * was stopped has none, but for a suspended one of which is known what main returned
- * (folder_has_ended). So it goes before the end stands there, since whoever sees that shows it. */
+/* Renames an answer that a dead master wrote before it wrote the end: that answer was not shown,
+ * and a run that is stopped has none. An answer stays if `end` is there, or if the run is suspended
+ * and it is known what main returned (folder_has_ended). This happens before the end is written,
+ * since a reader of the end shows the answer. TRUE: it was renamed. */
 static gboolean
 set_answer_aside (const char *folder, int code, const char *answer, const char *aside)
 {
@@ -89,7 +91,8 @@ set_answer_aside (const char *folder, int code, const char *answer, const char *
          && g_rename (answer, aside) == 0;
 }
 
-/* The other half of a split may have ended first, with that answer. */
+/* Writes the end of a run without answer. After a split, the other half may have ended first, with
+ * an answer: then that answer stays. */
 static gboolean
 end_without_answer (const char *folder, int code, const char *sentence, GError **error)
 {
@@ -135,7 +138,7 @@ driver_end (Driver *driver, int code, gboolean finished, const char *sentence)
   breathe_last (driver);
 }
 
-/* This process has left; the run goes on. */
+/* The run goes on without this process. */
 void
 driver_depart (Driver *driver, const NodeEffect *effect)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The driver as main's thread sees it: requests go to the driver's thread, answers come by the
- * condition. */
+/* The driver as main's thread sees it. Requests are posted to the driver's thread; the answers come
+ * by the condition. */
 #include "driver-private.h"
 
 #include "engine/best.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LAST_CALL_MS 20 /* between two looks whether somebody has asked for the end */
+#define LAST_CALL_MS 20 /* period in which driver_bequeaths is asked */
 
 DriverNews
 driver_wait_master (Driver *driver, int *code)
@@ -27,15 +27,15 @@ driver_wait_master (Driver *driver, int *code)
   return ended ? DRIVER_ENDED : DRIVER_MASTER;
 }
 
-/* Under the mutex: is this process master, and was it all the time since main began? */
+/* TRUE: this process is master, and has been without a break since main began. Under the mutex. */
 static gboolean
 main_counts (const Driver *driver)
 {
   return driver->master && driver->masterships == driver->mains;
 }
 
-/* In the driver's thread. What a main says that waits no more, since another node is master or this
- * one is again, is no answer. */
+/* The same in the driving thread. If another node is or was master meanwhile, what main says is no
+ * answer. */
 static gboolean
 main_still_counts (Driver *driver)
 {
@@ -45,7 +45,7 @@ main_still_counts (Driver *driver)
   return counts;
 }
 
-/* What main's thread asks of the driver's. */
+/* What main's thread asks of the driving thread. */
 typedef struct
 {
   Driver *driver;
@@ -76,7 +76,7 @@ on_root (gpointer data)
       request_free (request);
       return G_SOURCE_REMOVE;
     }
-  /* That was all: START sets the constants that the digests of all roots depend on. */
+  /* "That was all": START follows, with the constants on which the digests of all roots depend. */
   if (path_root (request->job->path) == 0)
     driver_step (driver, &(NodeEvent){ .kind = NODE_EVENT_CONSTANT });
   request->job->digest = engine_digest (driver->engine, request->job->job, request->job->args);
@@ -281,7 +281,7 @@ driver_suspend (Driver *driver, guint64 within_us)
   driver_post (driver, on_suspend, request);
 }
 
-/* A batch system's warning may come twice, and SIGTERM after it. */
+/* A batch system may warn twice, and then send SIGTERM. */
 static gboolean
 on_warning (gpointer data)
 {
@@ -374,7 +374,7 @@ on_opening (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* Where the process goes on, no thread may be left that uses what is freed then. */
+/* If the process goes on, no thread may be left that uses what will be freed. */
 static void
 wait_for_openings (Driver *driver)
 {

@@ -25,7 +25,7 @@ driver_part_after (DriverPart from, DriverPartEvent event)
   };
   DriverPart to = table[from][event];
 
-  g_assert (to >= from); /* where the table says nothing it is 0, and no move goes back */
+  g_assert (to >= from); /* an entry that is missing is 0; no transition goes back */
   return to;
 }
 

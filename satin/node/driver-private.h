@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of the driver share: driver.c (the loop), driver-effects.c, driver-end.c,
- * mesh.c (links), keeper.c (the scribe), report.c (figures for people). */
+/* What the files of the driver share: driver.c (the loop), driver-effects.c, driver-main.c,
+ * driver-end.c, mesh.c (links), keeper.c (the scribe), orders.c, report.c, report-jobs.c (for
+ * people). Driving thread only, where nothing else is said. */
 #pragma once
 
 #include "driver.h"
@@ -21,101 +22,104 @@ typedef struct
 {
   Listener *listener;
   GHashTable *links; /* number -> Wire */
-  GHashTable *dials; /* number -> Wire under way */
+  GHashTable *dials; /* number of the dial -> Wire that connects */
   guint64 last_link;
-  GArray *sent;        /* of guint64: the links over which something waits for mesh_flush */
-  Admission admission; /* of Wire: accepted, not proved */
-  GHashTable *hosts;   /* (nullable) addresses of hosts of members … */
-  gint64 hosts_us;     /* … as they were then */
+  GArray *sent;        /* of guint64: the links with bytes that mesh_flush will write */
+  Admission admission; /* the connections that were accepted and have not proved that they are of
+                          this run */
+  GHashTable *hosts;   /* (nullable) the addresses of the members' hosts ... */
+  gint64 hosts_us;     /* ... at that monotonic time */
 } DriverMesh;
 
 typedef struct
 {
-  guint64 lost_us; /* PART_LEFT: the run goes on without this work, too */
-  const char *why; /* FOLDER_PARTED_…, also while it has not left yet; NULL: it takes part */
+  guint64 lost_us; /* PART_LEFT: work that is lost with this node */
+  const char *why; /* FOLDER_PARTED_...: why this node leaves or has left; NULL: it does not */
 } DriverParting;
 
-/* Rounds of saving that are over, and how the last one ended. */
+/* The rounds of `satin save` that are over, and how the last one ended. */
 typedef struct
 {
   guint64 rounds;
   gboolean failed;
-  char *missing; /* (nullable) the nodes that did not come to it in time */
+  char *missing; /* (nullable) the nodes that did not save in time */
 } DriverSaved;
 
 struct Driver
 {
-  /* Set once, read by all. */
+  /* Set once; any thread reads them. */
   DriverConfig config;
   Poller *poller;
   GMainContext *context; /* the poller's */
   Stems *stems;
   Engine *engine;
-  Timeline *timeline; /* NULL: nothing is noted */
-  TimelineLane *lane; /* the driver's thread's */
+  Timeline *timeline; /* NULL: no --trace */
+  TimelineLane *lane; /* of the driver's thread */
   gint64 started_us;
   FILE *log;
 
-  /* Of the driving thread only: see drive.h. */
+  /* Of the driving thread only (drive.h). */
   GThread *thread;
-  clockid_t clock; /* the thread's; what idle workers drive is not in it */
+  clockid_t clock; /* CPU clock of the thread, without what idle workers drive */
   Drive *drive;
   gboolean ready; /* atomic: driver_new is done and the thread runs */
   Node *node;
-  GArray *effects; /* of NodeEffect: of the step under way */
-  GQueue pending;  /* of DriverPending: events raised while effects were carried out */
+  GArray *effects; /* of NodeEffect: of the step that is being carried out */
+  GQueue pending;  /* of DriverPending: events that effects of this step caused */
   gboolean stepping;
-  gboolean tell;   /* the Node wants to hear what is at risk */
-  gboolean missed; /* a member left, and the figures do not say so yet */
-  guint periods;   /* STATS_PERIOD_MS: so many have passed */
-  GArray *names;   /* of NodeId: all that this process has had in the run */
+  gboolean tell;   /* the Node wants NODE_EVENT_WORK: what is at risk */
+  gboolean missed; /* a member left, and report_stats has not written that yet */
+  guint periods;   /* how many STATS_PERIOD_MS have passed */
+  GArray *names;   /* of NodeId: all names of this process in the run */
   gboolean warned;
-  gint64 departed_us; /* a member left; 0: none since memory was given back */
+  gint64 departed_us; /* when a member left; 0: memory was given back since */
   DriverParting parting;
-  gboolean end_is_taken; /* by somebody who asked for it */
-  gint64 asked_us;       /* when somebody asked for it last, or could begin to; 0: nobody can yet */
-  guint openings;        /* threads that open the checkpoint and have not said how that went */
-  GThread *retiring;     /* (nullable) ends the scribe that was */
+  gboolean end_is_taken; /* a client has fetched the end and its answer */
+  gint64 asked_us; /* when a client last asked for the end, or the first time at which one could; 0:
+                      not yet */
+  guint openings;  /* threads that open the checkpoint and have not reported the outcome */
+  GThread *retiring; /* (nullable) the thread that ends the previous scribe */
   guint join_tries;
-  guint over;    /* how often in a row the run was found to be over without this node */
-  char *outside; /* (nullable) what the Node noted last before it was a member */
+  guint over;    /* how often in a row the run's end, or the loss of its folder, was seen without a
+                    message of it */
+  char *outside; /* (nullable) the last log entry of the Node before it was a member */
   DriverMesh mesh;
-  Identity identity; /* the scribe's copy of config's; `run` becomes the checkpoint's */
-  char *run_id;      /* joiners: as the founder said */
+  Identity identity; /* for the scribe: the configuration's, with the `run` of the checkpoint */
+  char *run_id;      /* a joiner's: the id that the founder wrote */
   Scribe *scribe;
-  ScribeStats written;    /* by the scribe that was */
-  KeeperTerm *term;       /* this time as coordinator; NULL: this node is not coordinator */
-  guint terms;            /* how often it was made coordinator */
-  gboolean whole;         /* the scribe tells all rows, not only those that are asked for */
+  ScribeStats written; /* of the previous scribe */
+  KeeperTerm *term;    /* the current time as coordinator; NULL: this node is not coordinator */
+  guint terms;         /* how often this node was made coordinator */
+  gboolean whole;      /* the scribe reports all rows, not only those that are asked for */
   double share_max;
-  LeftPace pace; /* how many workers were busy when people asked */
+  LeftPace pace; /* how many workers were busy at each `status` */
   DriverSaved saved;
-  char *given;        /* (nullable) the checkpoint, when the run got it late */
+  char *given;        /* (nullable) the checkpoint of `satin save --to` */
   gint64 ended_us;    /* when this process's part of the run ended */
-  char *unpublished;  /* (nullable) why the last publication asked for failed, and what is kept */
-  char *unkept;       /* (nullable) what became of the answer that main gave here */
-  guint64 generation; /* last published, as far as this node knows */
-  GQueue troubles;    /* the last sentences of report_trouble … */
-  guint n_troubles;   /* … and how many there were */
+  char *unpublished;  /* (nullable) why the last publication failed, and where the data is kept */
+  char *unkept;       /* (nullable) why main's answer could not be kept */
+  guint64 generation; /* the last published one that this node knows of */
+  GQueue troubles;    /* the last messages of report_trouble ... */
+  guint n_troubles;   /* ... and how many there were in all */
 
   /* Shared with main's thread, under `mutex`. */
   GMutex mutex;
   GCond cond;
   GHashTable *constants; /* name -> GBytes */
   guint masterships;     /* how often this process became master … */
-  guint mains;           /* … when main began last */
+  guint mains;           /* ... and its value when main last began */
   gboolean master;
-  DriverPart part;   /* moved by the driving thread, which alone reads it without the mutex */
-  gboolean in_root;  /* main waits in satin_root, or was told there to return */
+  DriverPart part;   /* written by the driving thread under the mutex; it alone reads it without */
+  gboolean in_root;  /* main waits in satin_root, or satin_root told it to return */
   guint bidding;     /* threads that make a bid */
-  guint restoring;   /* batches of rows from the scribe that were not stepped yet */
-  gboolean restores; /* it may wait until they are */
+  guint restoring;   /* batches of rows from the scribe that the Node has not got yet */
+  gboolean restores; /* the scribe may wait until there are fewer */
   int end_code;
-  char *reason; /* (nullable) why it ended so: for satin_reason */
+  char *reason; /* (nullable) why the run ended so: for satin_reason */
   GBytes *result;
 };
 
-/* What the event points to, if it is not borrowed from elsewhere. All nullable. */
+/* An event to step later, and what it points to, unless that is borrowed. All nullable. */
 typedef struct
 {
   NodeEvent event;
@@ -123,18 +127,18 @@ typedef struct
   char *path, *text;
 } DriverPending;
 
-/* One step of the Node, and all its effects. */
+/* Steps the Node with `event`, and carries out all effects. Must not be called from an effect. */
 void driver_step (Driver *driver, const NodeEvent *event);
 void driver_carry_out (Driver *driver, NodeEffect *effect);
-/* Runs `function (data)` in the driver's thread, soon. */
+/* Calls `function (data)` on the driving thread soon. Any thread. */
 void driver_post (Driver *driver, GSourceFunc function, gpointer data);
-/* One line for the log. */
+/* Writes one line to the log; a program alone prints it. */
 void driver_say (Driver *driver, const char *format, ...) G_GNUC_PRINTF (2, 3);
-/* Ends this process with a sentence for the user. A embedded one goes on: it is the run that ends.
- */
+/* Ends this process with a sentence for the user. An embedded process goes on; only the run
+ * ends. */
 void driver_fail (Driver *driver, int code, const char *sentence);
-/* The end and its answer are here and nowhere else: the launcher is gone, and somebody may ask for
- * them. */
+/* TRUE: the process must stay, since clients may fetch the end and its answer only here: the
+ * launcher is gone. */
 gboolean driver_bequeaths (Driver *driver);
 /* TRUE: the run has ended, or this process has left it. */
 static inline gboolean
@@ -142,69 +146,71 @@ driver_has_ended (const Driver *driver)
 {
   return driver_part_is_over (driver->part);
 }
-/* `sentence` (nullable): why it ended so. */
+/* This process's part in the run ends; wakes main's thread. `sentence` (nullable): the reason. */
 void driver_set_ended (Driver *driver, DriverPartEvent event, int code, const char *sentence);
-/* NODE_EFFECT_END. */
+/* Carries out NODE_EFFECT_END. */
 void driver_end (Driver *driver, int code, gboolean finished, const char *sentence);
-/* NODE_EFFECT_LEAVE. */
+/* Carries out NODE_EFFECT_LEAVE. */
 void driver_depart (Driver *driver, const NodeEffect *effect);
-/* Tells the Node what the engine did. */
+/* Steps NODE_EVENT_WORK: what the engine did, and what is at risk. */
 void driver_tell_work (Driver *driver);
-/* A member's address is in the run's folder again if somebody has removed it. */
+/* Writes a member's address into the run's folder again if somebody has removed it. */
 void driver_show_address (Driver *driver);
 
-/* Writes what mesh_send has queued. */
+/* Writes what mesh_send has queued, over all links. */
 void mesh_flush (Driver *driver);
 gboolean mesh_open (Driver *driver, GError **error);
 void mesh_close (Driver *driver);
 const char *mesh_address (Driver *driver);
 void mesh_dial (Driver *driver, guint64 dial, const char *address);
 void mesh_send (Driver *driver, const NodeEffect *effect);
-/* Bytes that were sent and are not with the kernel. */
+/* How many sent bytes the kernel has not taken yet. */
 gsize mesh_queued (Driver *driver, guint64 link);
 void mesh_close_link (Driver *driver, guint64 link);
-/* Joiners: tries the addresses in the run's folder until this node is a member. */
+/* For a joiner: tries the addresses in the run's folder until this node is a member. */
 void mesh_join (Driver *driver);
-/* The run is closed, and this process not wanted: ends it. */
+/* The run has refused this process: ends it. `build` (nullable): the run's build, if it differs;
+ * NULL: the run is closed. */
 void mesh_refused (Driver *driver, const char *build);
 
-/* NODE_EFFECT_COORDINATOR. */
+/* Carries out NODE_EFFECT_COORDINATOR: takes the checkpoint over, in a thread. */
 void keeper_open (Driver *driver, const NodeEffect *effect);
-/* Another node is coordinator. */
+/* Another node is coordinator: gives the checkpoint up. */
 void keeper_retire (Driver *driver);
-/* The process ends. */
+/* The process ends: closes the scribe, after it has written what is queued. */
 void keeper_close (Driver *driver);
-/* After keeper_close, when the driver's thread has ended too: no news can come any more. */
+/* After keeper_close, once the driver's thread has ended: no news of a scribe can come any more. */
 void keeper_free (Driver *driver);
-/* NODE_EFFECT_BID. */
+/* Carries out NODE_EFFECT_BID, in a thread. */
 void keeper_bid (Driver *driver);
 void keeper_answer (Driver *driver, GBytes *answer, int code);
-/* (transfer full): rows. `ticket`: the number of this order. */
+/* `rows`: transfer full. `ticket`: number of this order. */
 void keeper_save (Driver *driver, GPtrArray *rows, guint64 ticket);
 void keeper_event (Driver *driver, const NodeEffect *effect);
-/* A node left: what the file holds of the departed is made known again. */
+/* Carries out NODE_EFFECT_SALVAGE: the scribe reports the rows of the file at and below `path`. */
 void keeper_salvage (Driver *driver, const char *path);
-/* This life of the run ends. */
+/* Carries out NODE_EFFECT_FINAL: the run ends, so all is published, with the nodes that are
+ * present. keeper_publish does so without the nodes, and the run goes on. */
 void keeper_final (Driver *driver);
 void keeper_publish (Driver *driver);
 void keeper_best (Driver *driver, guint best);
 void keeper_constant (Driver *driver, const char *name, GBytes *bytes);
 
-/* Writes down what was noted for --trace; `last`: the jobs are told to go. */
+/* Writes the trace events that were collected. `last`: also those of jobs that still run. */
 void report_timeline (Driver *driver, gboolean last);
-/* What people should know now: goes to the log, and to the launcher by the run's folder. */
+/* A message for people to read now: to the log and, by the run's folder, to the launcher. */
 void report_trouble (Driver *driver, const char *sentence);
-/* (transfer full): what NODE_EFFECT_DIFFERS says, for people. */
+/* The message of NODE_EFFECT_DIFFERS. (transfer full) */
 char *report_difference (Driver *driver, const NodeEffect *effect);
-/* A job ends this process: tells the others and people, and lets it go. */
-/* ENGINE_CRASH_REPORT, ENGINE_FAILED. */
+/* ENGINE_CRASH_REPORT: a job ends this process; tells the other nodes and people, and lets the
+ * process end. ENGINE_FAILED: a job called satin_fail; the run ends. */
 void report_failed_job (Driver *driver, const EngineEvent *said);
-/* (transfer full): the reply to `satin status`. */
+/* The reply to `satin status`. (transfer full) */
 char *report_status (Driver *driver);
-/* (transfer full): the reply to `satin jobs`: what the stacks of this node run, and to what `satin
- * top` and `metrics` ask: its statistics and how many seats are busy. */
+/* The replies to `satin jobs` (what the stacks of this node run), to `satin metrics` (figures), and
+ * to `satin top` (both). (transfer full) */
 char *report_jobs (Driver *driver);
 char *report_figures (Driver *driver);
 char *report_top (Driver *driver);
-/* Writes node-PID.stats, or the solo summary. */
+/* Writes node-PID.stats or, alone and `last`, the file of --stats. */
 void report_stats (Driver *driver, gboolean last);

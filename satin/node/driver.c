@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The loop: events of the world, the engine, the scribe and main go into node_step; the effects
- * that come out are carried out in order (driver-effects.c). Owns the Node and the thread. Decides
- * nothing itself. */
+/* The loop: events of links, engine, scribe and main go into node_step, whose effects are carried
+ * out in order (driver-effects.c). Owns the Node and the thread; decides nothing. */
 #include "driver-private.h"
 
 #include "engine/best.h"
@@ -19,10 +18,14 @@
 #include <unistd.h>
 
 #define STATS_PERIOD_MS 1000
-#define STATS_MEMBERS 64 /* for each of as many members a node lets one period pass */
-#define OVER_PERIODS 4   /* of the above; nodes hear of the end long before */
-#define DEPARTED_MS 5000 /* after a member left: what was there for it is gone by then */
-#define EFFECTS_FEW 300  /* of one step, as for a batch of rows: room for so many stays */
+/* For each so many members, a node skips one period. */
+#define STATS_MEMBERS 64
+/* A node hears of the end long before so many periods. */
+#define OVER_PERIODS 4
+/* So long after a member left, what this node held for it is free: memory is given back. */
+#define DEPARTED_MS 5000
+/* Effects of one step, such as for a batch of rows. Room for so many is kept. */
+#define EFFECTS_FEW 300
 
 void
 driver_say (Driver *driver, const char *format, ...)
@@ -117,7 +120,7 @@ driver_step (Driver *driver, const NodeEvent *event)
   driver->stepping = FALSE;
   if (driver->tell)
     driver_tell_work (driver);
-  if (driver->missed) /* whoever saw it may be the next to die */
+  if (driver->missed) /* this node saw it, and may be the next to die */
     report_stats (driver, FALSE);
   driver->missed = FALSE;
 }
@@ -152,7 +155,7 @@ driver_tell_work (Driver *driver)
                                      .progress = progress });
 }
 
-/* All but its kind. */
+/* The Node's event with all values of the engine's; its kind is set later. */
 static NodeEvent
 event_of (const EngineEvent *said)
 {
@@ -255,7 +258,7 @@ flush (void *data)
   mesh_flush (data);
 }
 
-/* Called from other threads before driver_new is done, too. */
+/* EngineConfig.wake; other threads may call it before driver_new returns. */
 static void
 wake (void *data)
 {
@@ -290,8 +293,9 @@ on_timer (void *data)
   driver_step (data, &(NodeEvent){ .kind = NODE_EVENT_TIMER });
 }
 
-/* A node that stood still as the run ended finds nobody and would do all of it again. Those of
- * other hosts have a folder of their own. */
+/* Suspends this process's part if the run has ended without it: a node that was stopped meanwhile
+ * finds no other, and would do all work again. Nodes of other hosts have a folder of their own, so
+ * they do not look. */
 static void
 look_for_end (Driver *driver)
 {
@@ -310,7 +314,7 @@ void
 driver_end_if_deaf (Driver *driver)
 {
   static const char words[] = "satin: a job has closed descriptors that are not its own\n";
-  int fd = STDERR_FILENO; /* of a node: main's, or the log's */
+  int fd = STDERR_FILENO; /* a node opens its log, since main's stderr may be held back */
   if (!drive_is_deaf (driver->drive))
     return;
   if (driver->config.embedded)
@@ -332,8 +336,8 @@ driver_end_if_deaf (Driver *driver)
   _exit (6);
 }
 
-/* A new file costs the file system more than a node's whole second, so those of a large run take
- * turns. */
+/* TRUE: the figures are to be written. A new file costs the file system more than a node's whole
+ * second, so the nodes of a large run take turns. */
 static gboolean
 figures_are_due (Driver *driver)
 {
@@ -377,7 +381,7 @@ static gboolean
 on_begin (gpointer data)
 {
   Driver *driver = data;
-  /* The first step starts the node: a founder is a member and the master after it. */
+  /* The first step starts the Node: a founder is then a member and master. */
   driver_step (driver, &(NodeEvent){ .kind = NODE_EVENT_TIMER });
   if (!driver->config.founder)
     mesh_join (driver);
@@ -435,7 +439,7 @@ node_config (Driver *driver, guint64 seed)
                        .seed = seed };
 }
 
-/* main's stderr may be held back later; the log is not. */
+/* The log stays where it is when main's stderr is held back later. */
 static void
 open_log (Driver *driver)
 {
@@ -445,7 +449,7 @@ open_log (Driver *driver)
   setvbuf (driver->log, NULL, _IOLBF, 0);
 }
 
-/* One that could not begin: its thread does not run, and there is no Node. */
+/* Frees a driver that could not begin: it has no thread and no Node. */
 static void
 discard (Driver *driver)
 {

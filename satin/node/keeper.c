@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The driver's dealings with the scribe: taking the checkpoint over (in a thread of its own, since
- * the disk may be slow), what the scribe says, what is told to it, letting it go; and bids. A node
- * may be coordinator more than once: what comes from an earlier time as coordinator is dropped.
- * Driver's thread but where said. Tests: elect.sh, later.sh. */
+/* The driver and its scribe: opens the checkpoint (in a thread, since the disk may be slow), passes
+ * on the scribe's news, sends it rows and events, closes it; makes bids. A node may be coordinator
+ * more than once, and news of an earlier time is dropped. Driving thread, where nothing else is
+ * said. Tests: elect.sh, later.sh. */
 #include "driver-private.h"
 
 #include "coordinator/bid.h"
@@ -17,24 +17,24 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The scribe reads faster than its rows are taken in; so many batches of them may wait. */
+/* How many batches of rows may wait: the scribe reads faster than the Node takes them. */
 #define RESTORING_MAX 16
-/* At the end a bid is waited for so long. */
+/* How long a bid is waited for at the end. */
 #define LAST_BID_US (2 * G_USEC_PER_SEC)
 
-/* The names that the checkpoint shows for the job table. */
+/* A scribe that a thread opens, or ends. */
 typedef struct
 {
   KeeperTerm *term;
-  Identity identity; /* `run` is its own */
+  Identity identity; /* `run` is owned, the rest borrowed */
   guint64 least;
-  guint number; /* of the term in the run */
+  guint number; /* the run's term */
   Scribe *scribe;
   GError *error;
   char **names, **types, **args;
 } Opening;
 
-/* One time as coordinator, and its scribe. */
+/* One time as coordinator. */
 struct KeeperTerm
 {
   Driver *driver;
@@ -51,7 +51,7 @@ typedef struct
   char *trouble, *path;
 } News;
 
-/* `path`: what answers a SALVAGE; NULL: all rows, while the checkpoint is taken over. */
+/* Rows of the file. `path`: they answer SALVAGE; NULL: they are of the first load. */
 static void
 hear_restored (Driver *driver, GPtrArray *rows, const char *path, gboolean final)
 {
@@ -85,7 +85,7 @@ on_news (gpointer data)
   News *news = data;
   Driver *driver = news->term->driver;
   gboolean counts = news->term == driver->term && driver->scribe != NULL;
-  /* The first come while the checkpoint is still taken over. */
+  /* The first batches come before the scribe is open here. */
   if (news->rows != NULL && news->term == driver->term && (counts || !news->final))
     hear_restored (driver, news->rows, news->path, news->final);
   if (news->rows != NULL)
@@ -115,8 +115,8 @@ on_news (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* In the scribe's thread, or the one that opens it: counts a batch in, when there is room for one.
- */
+/* In the scribe's or the opening thread: waits until there is room for another batch, and counts
+ * it. */
 static void
 wait_to_restore (Driver *driver)
 {
@@ -136,7 +136,7 @@ set_restores (Driver *driver, gboolean restores)
   g_mutex_unlock (&driver->mutex);
 }
 
-/* In the scribe's thread, or the one that opens it. */
+/* In the scribe's or the opening thread: posts the news to the driving thread. */
 static void
 notify (const ScribeNews *said, void *data)
 {
@@ -187,7 +187,7 @@ tell_all (Driver *driver)
   while (g_hash_table_iter_next (&iter, &name, &bytes))
     keeper_constant (driver, name, bytes);
   g_mutex_unlock (&driver->mutex);
-  /* What was found since the last publication of the one before. */
+  /* BEST values that were found since the last publication of the previous coordinator. */
   gboolean has_begun = driver->terms > 1 || !driver->config.founder || driver->given != NULL;
   for (guint i = 0; i < best_count () && has_begun; i++)
     keeper_best (driver, i);
@@ -201,7 +201,7 @@ tell_elected (Driver *driver)
   scribe_event (driver->scribe, "elected", &self, NULL, 0, detail);
 }
 
-/* Ends a scribe that is not needed any more. In a thread of its own: it publishes what it has. */
+/* Ends a scribe that is no longer needed; in a thread, since it publishes what it has. */
 static gpointer
 end_scribe (gpointer data)
 {
@@ -216,7 +216,7 @@ end_scribe (gpointer data)
 static void
 fail_opening (Driver *driver, Opening *opening)
 {
-  /* A founder is alone when it begins: what is wrong with the checkpoint is wrong for all. */
+  /* A founder is alone when it begins, so an error of the checkpoint ends the run. */
   if (driver->config.founder && driver->terms == 1 && driver->given == NULL
       && (driver->config.solo || opening->error->code != COORDINATOR_ERROR_STORE))
     {
@@ -235,7 +235,7 @@ on_opened (gpointer data)
   Opening *opening = data;
   Driver *driver = opening->term->driver;
   driver->openings--;
-  if (opening->term != driver->term) /* another was elected meanwhile */
+  if (opening->term != driver->term) /* another node was elected meanwhile */
     {
       if (opening->scribe != NULL)
         g_thread_unref (g_thread_new ("satin-retire", end_scribe, opening));
@@ -289,14 +289,14 @@ open_scribe (gpointer data)
   return NULL;
 }
 
-/* Where the work file is. */
+/* The folder of the work file. (transfer none) */
 static const char *
 work_folder (const DriverConfig *config)
 {
   return config->replay != NULL ? run_replay_folder (config->replay) : config->folder;
 }
 
-/* The words of the configuration, with the run's id as it is known now. */
+/* The configuration's identity with the run's id as it is known now; `run` is owned. */
 static Identity
 identity_now (Driver *driver)
 {
@@ -313,7 +313,7 @@ keeper_open (Driver *driver, const NodeEffect *effect)
   if (driver->config.checkpoint == NULL)
     return;
   Opening *opening = g_new0 (Opening, 1);
-  KeeperTerm *term = g_new0 (KeeperTerm, 1); /* news of it may come until the process ends */
+  KeeperTerm *term = g_new0 (KeeperTerm, 1); /* its news may come until the process ends */
   while (driver->config.jobs[n] != NULL)
     n++;
   opening->term = driver->term = term;
@@ -345,7 +345,7 @@ keeper_retire (Driver *driver)
   ending->term = driver->term;
   ending->scribe = g_steal_pointer (&driver->scribe);
   driver->term = NULL;
-  if (ending->scribe == NULL) /* it had not opened; on_opened sees to it */
+  if (ending->scribe == NULL) /* it is not open yet; on_opened ends it */
     {
       opening_free (ending);
       return;
@@ -361,7 +361,7 @@ keeper_retire (Driver *driver)
 typedef struct
 {
   Driver *driver;
-  Identity identity; /* `run` is its own */
+  Identity identity; /* `run` is owned, the rest borrowed */
   BidResult result;
   GError *error;
 } Bidding;
@@ -440,7 +440,7 @@ keeper_event (Driver *driver, const NodeEffect *effect)
   scribe_ticket (driver->scribe, effect->number);
 }
 
-/* What a bid has put beside the checkpoint goes with it, if the place is not too slow. */
+/* A bid removes its files beside the checkpoint: waits for that, if the place is fast enough. */
 static void
 wait_for_bids (Driver *driver)
 {
@@ -454,12 +454,12 @@ wait_for_bids (Driver *driver)
 void
 keeper_close (Driver *driver)
 {
-  set_restores (driver, FALSE); /* the scribe may wait for this thread */
+  set_restores (driver, FALSE); /* the scribe may wait for this thread to take rows */
   if (driver->scribe != NULL)
     scribe_stats (driver->scribe, &driver->written);
   g_clear_pointer (&driver->scribe, scribe_free);
   if (driver->part == PART_LEFT
-      && driver->retiring != NULL) /* what it had saved is not lost with this node */
+      && driver->retiring != NULL) /* what this node saved must not be lost with it */
     g_thread_join (g_steal_pointer (&driver->retiring));
   wait_for_bids (driver);
 }
@@ -467,7 +467,7 @@ keeper_close (Driver *driver)
 void
 keeper_free (Driver *driver)
 {
-  if (driver->term == NULL || driver->openings > 0) /* that thread uses it */
+  if (driver->term == NULL || driver->openings > 0) /* an opening thread still uses it */
     return;
   g_free (driver->term->work_path);
   g_clear_pointer (&driver->term, g_free);

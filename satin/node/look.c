@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The first look at a checkpoint: what stands there, whether this run may go on from it, and every
- * sentence that says why not. Tests: refuse.sh, total.sh. */
+/* The first look at a checkpoint: may this run continue from it? Has all sentences that say why
+ * not. Tests: refuse.sh, total.sh. */
 #include "config.h"
 
 #include "run-private.h"
@@ -18,7 +18,7 @@
 
 #define SILENT_US (4 * G_USEC_PER_SEC)
 
-/* Another room's error: its code is an exit code, too. FALSE. */
+/* Passes on the error of another room, whose code is an exit code. Returns FALSE. */
 static gboolean
 pass_error (GError **error, const GError *reason)
 {
@@ -50,7 +50,7 @@ look_begin_anew (SatinRun *run, GError **error)
   return TRUE;
 }
 
-/* Nothing is done for an answer that is there. */
+/* Writes the statistics of a run that found its answer in the checkpoint. */
 static void
 write_stats (SatinRun *run, gint64 began_us)
 {
@@ -94,8 +94,8 @@ show_kept_answer (SatinRun *run, gint64 began_us, GError **error)
   return TRUE;
 }
 
-/* The files that a run started with must be those that its checkpoint knows; a resume goes on from
- * the kept ones. */
+/* FALSE: an input file differs from that of the checkpoint. A resume uses the inputs of the
+ * checkpoint, so it compares none. */
 static gboolean
 has_same_inputs (SatinRun *run, GError **error)
 {
@@ -128,9 +128,9 @@ look_at_input (SatinRun *run, const char *path, GBytes *bytes, GError **error)
          || pass_error (error, reason);
 }
 
-/* A place that this process cannot reach another node of this host perhaps can: then that one
- * founds the run, and this one joins it. But a store that says nothing for long says nothing to the
- * others either, and people wait. */
+/* The place cannot be read. TRUE: another node of the run will try to found it, and this one joins
+ * it. FALSE: the error is of another kind, or all nodes have tried, or the store was silent for
+ * long: other nodes would wait as long, and people wait. */
 static gboolean
 pass_on (SatinRun *run, const GError *reason, gint64 took_us, GError **error)
 {
@@ -144,7 +144,7 @@ pass_on (SatinRun *run, const GError *reason, gint64 took_us, GError **error)
   return TRUE;
 }
 
-/* It stands there, and this run may go on from it. */
+/* TRUE: this run may continue from the checkpoint. */
 static gboolean
 may_go_on (SatinRun *run, GError **error)
 {
@@ -168,7 +168,8 @@ look_at_checkpoint (SatinRun *run, GError **error)
   if (!restore_look_for (run->config.checkpoint, copy, &run->identity, &run->restore, &reason))
     return pass_on (run, reason, g_get_monotonic_time () - began_us, error);
   if (!run->restore.exists && (run->folder_run.resume || run->config.replay != NULL))
-    { /* it was there when this was asked for: to begin anew would put another in its place */
+    { /* It was there when the run was started. To begin anew would put another checkpoint in its
+         place. */
       g_set_error (&reason, COORDINATOR_ERROR, COORDINATOR_ERROR_STORE,
                    "there is no checkpoint at '%s'", run->config.checkpoint);
       return pass_on (run, reason, g_get_monotonic_time () - began_us, error);
@@ -178,10 +179,10 @@ look_at_checkpoint (SatinRun *run, GError **error)
   if (!may_go_on (run, error))
     return FALSE;
   if (run->restore.finished && run->config.replay == NULL
-      && run->owner != RUN_EMBEDDED) /* which asks for its roots' results */
+      && run->owner != RUN_EMBEDDED) /* an embedded program asks for its roots' results */
     return show_kept_answer (run, began_us, error);
   if (run->restore.identity.run == NULL)
-    return TRUE; /* lost from a damaged file: it goes on as a run of its own */
+    return TRUE; /* lost with a part of the file: this run gets an id of its own */
   g_free (run->identity.run);
   run->identity.run = g_strdup (run->restore.identity.run);
   return TRUE;

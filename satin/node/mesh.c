@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The driver's links: who dialled, who was accepted, and what a control client asks. Driver's
- * thread. */
+/* The driver's links: dials, accepted connections, requests of control clients; and joining.
+ * Driving thread. */
 #include "driver-private.h"
 
 #include "orders.h"
@@ -18,16 +18,17 @@
 
 #define JOIN_PAUSE_MS 50
 #define JOIN_TRIES_MAX 600 /* half a minute */
-/* How often it is asked whether the founder is gone; a member shows its address each second. */
+/* After each so many tries without any address, claims the place of a founder that is gone. A
+ * member writes its address each second, so it would have been seen. */
 #define FOUND_TRIES 30
-/* So old may be what is known of the hosts of members when somebody connects. */
+/* How old the list of the members' hosts may be when a stranger connects. */
 #define HOSTS_US G_USEC_PER_SEC
 
 static void
 on_up (Wire *link, void *data)
 {
   Driver *driver = data;
-  guint64 dial = wire_number (link); /* of the dial, until it is up */
+  guint64 dial = wire_number (link); /* number of the dial, until the link is up */
   if (dial != 0)
     g_hash_table_remove (driver->mesh.dials, &dial);
   if (wire_role (link) == WIRE_ROLE_CONTROL)
@@ -108,7 +109,7 @@ on_proved (Wire *link, void *data)
 
 static const WireCalls calls = { on_up, on_message, may_wait, on_down, on_proved };
 
-/* (transfer full) (nullable): the host of "tcp:HOST:PORT", as GInetAddress writes it. */
+/* The host of "tcp:HOST:PORT" as GInetAddress writes it. (transfer full) (nullable) */
 static char *
 host_of (const char *address)
 {
@@ -120,7 +121,8 @@ host_of (const char *address)
                             g_inet_socket_address_get_address (G_INET_SOCKET_ADDRESS (parsed)));
 }
 
-/* Where members are, looked up once in a while: strangers may come very often. */
+/* Refreshes the list of the members' hosts; not each time, since strangers may connect very
+ * often. */
 static void
 look_for_hosts (Driver *driver)
 {
@@ -148,7 +150,7 @@ class_of (Driver *driver, GSocket *socket)
     return ADMISSION_LOCAL;
   g_autoptr (GSocketAddress) from = g_socket_get_remote_address (socket, NULL);
   if (!G_IS_INET_SOCKET_ADDRESS (from))
-    return ADMISSION_STRANGER; /* it is gone already */
+    return ADMISSION_STRANGER; /* the connection is closed already */
   g_autofree char *host
       = g_inet_address_to_string (g_inet_socket_address_get_address (G_INET_SOCKET_ADDRESS (from)));
   look_for_hosts (driver);
@@ -165,7 +167,7 @@ on_accepted (GSocket *socket, void *data)
     wire_close (oldest);
 }
 
-/* Gives up an unproved connection for another one. FALSE: there is none. */
+/* Closes the oldest unproved connection to make room. FALSE: there is none. */
 static gboolean
 make_room (void *data)
 {
@@ -243,7 +245,7 @@ mesh_send (Driver *driver, const NodeEffect *effect)
   if (link == NULL)
     return;
   wire_send (link, effect->parts, effect->urgent);
-  if (effect->awaited) /* the thief need not wait until all is put away here */
+  if (effect->awaited) /* a thief waits for these bytes: do not wait for the end of the turn */
     wire_flush (link);
   g_array_append_val (driver->mesh.sent, effect->link);
 }
@@ -255,7 +257,7 @@ mesh_flush (Driver *driver)
     {
       Wire *link = g_hash_table_lookup (driver->mesh.links,
                                         &g_array_index (driver->mesh.sent, guint64, i));
-      if (link != NULL) /* it may be closed by now */
+      if (link != NULL) /* the link may be closed by now */
         wire_flush (link);
     }
   if (driver->mesh.links != NULL)
@@ -279,8 +281,8 @@ mesh_close_link (Driver *driver, guint64 number)
   wire_close (link);
 }
 
-/* The run's id is the checkpoint's, which the founder knows; it wrote it before it could be
- * reached. */
+/* Reads the run's id, which the founder wrote before it could be reached: it is that of the
+ * checkpoint, which only the founder reads. */
 static void
 learn_run_id (Driver *driver)
 {
@@ -320,8 +322,7 @@ mesh_refused (Driver *driver, const char *build)
   driver_fail (driver, 1, sentence);
 }
 
-/* Everybody who was a member is gone: this process begins the run anew, as its founder, from the
- * start. */
+/* No member is left: this process starts itself again as the run's founder. */
 static void
 found_instead (Driver *driver)
 {
@@ -342,7 +343,7 @@ found_instead (Driver *driver)
   driver_fail (driver, 1, "cannot start this program again");
 }
 
-/* (nullable) (transfer full): where this member may be reached, if it lives. */
+/* The address of another member of the folder, if that process lives. (transfer full) (nullable) */
 static char *
 address_of (Driver *driver, gint64 pid)
 {
@@ -353,9 +354,9 @@ address_of (Driver *driver, gint64 pid)
   return g_strdup (addresses[driver->config.tcp.address != NULL && addresses[1] != NULL ? 1 : 0]);
 }
 
-/* (nullable) (transfer full): where a member of the run may be reached, another one at each try.
- * The first is most often the founder: it need not ask another for the master. The files of the
- * others are not read, since all that start together would read them all. */
+/* The address of a member, another one at each try. (transfer full) (nullable) The first in the
+ * folder is most often the founder, which need not ask another node for the master. Only one file
+ * is read, since many joiners may start together. */
 static char *
 live_address (Driver *driver)
 {
@@ -388,7 +389,8 @@ try_to_join (gpointer data)
   int code;
   if (folder_has_ended (driver->config.folder, &code, NULL))
     {
-      driver_set_ended (driver, PART_ON_STOP, code, NULL); /* it was over before this node came */
+      /* the run ended before this node joined */
+      driver_set_ended (driver, PART_ON_STOP, code, NULL);
       return G_SOURCE_REMOVE;
     }
   if (driver->join_tries++ >= JOIN_TRIES_MAX)

@@ -226,7 +226,7 @@ options_find (const GPtrArray *rows, const char *word, const char **value)
   return NULL;
 }
 
-/* `name`: as it was written. FALSE. */
+/* Sets the error of a wrong value and returns FALSE. `name`: the option as it was written. */
 static gboolean
 refuse (const Option *row, const char *name, const char *text, GError **error)
 {
@@ -280,7 +280,7 @@ options_page (const GPtrArray *rows, const char *name, const char *usage, const 
       g_ptr_array_add (lines, (gpointer)entries[i].description);
     }
   g_set_prgname (name);
-  g_option_context_set_help_enabled (context, FALSE); /* it is a row */
+  g_option_context_set_help_enabled (context, FALSE); /* --help is a row of the table */
   g_option_context_set_summary (context, summary);
   g_option_context_set_description (context, end);
   g_option_context_add_main_entries (context, entries, NULL);
@@ -289,7 +289,7 @@ options_page (const GPtrArray *rows, const char *name, const char *usage, const 
 
 /* ---- a program's command line ---- */
 
-/* --insecure may stand behind it. */
+/* Checks --checkpoint after all words are read, since --insecure may follow it. */
 static gboolean
 check_target (Options *options, GError **error)
 {
@@ -372,5 +372,5 @@ options_show_help (const Options *options, const char *usage)
   g_autofree char *end = g_strdup_printf ("On several nodes: satin run -n 4 -- %s ...", program);
   g_autofree char *page = options_page (rows, program, usage,
                                         "Satin's own options may stand anywhere before `--`.", end);
-  fputs (page, stdout); /* as it is, whatever the locale */
+  fputs (page, stdout); /* not g_print, which would convert to the locale's encoding */
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See orders.h. A request is a word, and for some a number of seconds after it. */
+/* See orders.h. A request is a word. `suspend`, `save` and `leave` may have a number of seconds
+ * after it. */
 #include "orders.h"
 
 #include "folder/control.h"
@@ -13,10 +14,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Longer than anybody waits. */
+/* The longest time in a request: a day. */
 #define PATIENCE_MAX_S 86400.0
 
-/* `suspend` alone, or `suspend 2.5`: then *patience_us is at least 1. */
+/* TRUE: `request` is `word` alone (then *patience_us is 0), or `word` and seconds, as `suspend 2.5`
+ * (then it is at least 1). */
 static gboolean
 reads (const char *request, const char *word, guint64 *patience_us)
 {
@@ -46,8 +48,8 @@ saved (Driver *driver)
                           driver->saved.missing == NULL ? "" : driver->saved.missing);
 }
 
-/* `leave 1.2`, or with seconds behind it: the member of that name. NULL, or (transfer full) what is
- * wrong. */
+/* Reads `leave 1.2` or `leave 1.2 SECONDS` into *event. NULL, or an error as JSON. (transfer
+ * full) */
 static char *
 read_leave (Driver *driver, const char *request, NodeEvent *event)
 {
@@ -70,7 +72,8 @@ read_leave (Driver *driver, const char *request, NodeEvent *event)
   return g_strdup ("{\"error\":\"no such node\"}");
 }
 
-/* `checkpoint PLACE`, C-escaped: NULL, or (transfer full) what is wrong. */
+/* Reads `checkpoint PLACE`, where PLACE is C-escaped, into *event. NULL, or an error as JSON.
+ * (transfer full) */
 static char *
 read_checkpoint (const Driver *driver, const char *request, NodeEvent *event)
 {
@@ -87,8 +90,8 @@ read_checkpoint (const Driver *driver, const char *request, NodeEvent *event)
                                            : g_strdup ("{\"error\":\"its name is too long\"}");
 }
 
-/* "file NAME SIZE", where SIZE is that of the whole file, and a piece of its bytes from `offset`
- * on. NULL: there is no such file. */
+/* The line "file NAME SIZE", SIZE being that of the whole file, and at most CONTROL_PIECE of its
+ * bytes from `offset`. (transfer full) NULL: there is no such file. */
 static GBytes *
 piece_of (const char *folder, const char *name, guint64 offset)
 {
@@ -113,7 +116,8 @@ piece_of (const char *folder, const char *name, guint64 offset)
   return g_bytes_new_take (all, head + (gsize)MAX (n, 0));
 }
 
-/* "NAME", or "NAME OFFSET", of a file of the end. */
+/* The reply to "NAME" or "NAME OFFSET"; NULL: NAME is no file of the end, or the run has not ended.
+ * (transfer full) */
 static GBytes *
 file_of (Driver *driver, const char *words)
 {
@@ -126,7 +130,7 @@ file_of (Driver *driver, const char *words)
       || (word[1] != NULL && word[2] != NULL))
     return NULL;
   if (driver->asked_us != 0)
-    driver->asked_us = g_get_monotonic_time (); /* it stays as long as somebody fetches it */
+    driver->asked_us = g_get_monotonic_time (); /* the process stays during the transfer */
   return piece_of (driver->config.folder, word[0], offset);
 }
 

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What people ask of a node by `satin status`, `suspend`, `save`, `leave` and `cancel`. Driver's
- * thread. */
+/* Answers the control requests of people's verbs: `satin status`, `suspend`, `save`, `leave`,
+ * `cancel`, `jobs`, `top`, `metrics`, and of those who fetch the end. Driver's thread. */
 #pragma once
 
 #include "driver-private.h"
 
 #include "protocol/messages/message.h"
 
-/* No request is longer. */
+/* The longest request, in bytes. */
 #define ORDERS_MAX (MESSAGE_TEXT_MAX + 64u)
-/* (transfer full) (nullable): the reply to a request for a file of the end. */
+/* The reply to a request for a file of the end; NULL: `request` is none, or there is no such file.
+ * (transfer full) (nullable) */
 GBytes *orders_file (Driver *driver, const char *request);
-/* (transfer full): the reply to any other request, JSON. `event`: the step that is to follow once
- * the reply has been sent; TRUE in `*has_event`. */
+/* The reply to any other request, as JSON. (transfer full) *has_event (out): the caller must step
+ * *event (out) after it has sent the reply. */
 char *orders_answer (Driver *driver, const char *request, NodeEvent *event, gboolean *has_event);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the stacks of this node run, as `satin jobs` and `satin top` show it. Driver's thread.
- * Tests: test-look, jobs.sh. */
+/* The replies to `satin jobs`, `satin top` and `satin metrics`: what the stacks of this node run,
+ * and figures. Driving thread. Tests: test-look, jobs.sh. */
 #include "driver-private.h"
 
 #include "coordinator/readable.h"
@@ -11,7 +11,7 @@
 #include <math.h>
 #include <unistd.h>
 
-/* A reply has no more rows; the jobs that were taken first come first. */
+/* The most jobs in a reply; those that were taken first come first. */
 #define JOBS_MAX 200
 #define TOP_JOBS_MAX 8
 
@@ -28,7 +28,7 @@ append_text (GString *json, const char *name, const char *text)
   json_append_string (json, text);
 }
 
-/* The root's path is "" inside and "/" for people. */
+/* The root's path is "" inside Satin and "/" for people. */
 static void
 append_path (GString *json, const char *name, const char *path)
 {
@@ -43,7 +43,7 @@ state_of (const EngineNow *now)
   return now->kind == ENGINE_NOW_SEAT ? "ready" : "waiting";
 }
 
-/* What it waits for; NULL: nothing. */
+/* What the job waits for; NULL: nothing. */
 static const char *
 wanted_by (const EngineNow *now)
 {
@@ -68,7 +68,8 @@ wanted_by (const EngineNow *now)
   g_assert_not_reached ();
 }
 
-/* The holder: a stack of this node, another node, or the coordinator that is asked. */
+/* The holder of the child that the job waits for: another node, the coordinator that is asked for
+ * rows, or a stack of this node. */
 static void
 append_holder (Driver *driver, GString *json, const EngineNow *now)
 {
@@ -127,7 +128,7 @@ append_self (Driver *driver, GString *json)
                           (int)getpid (), driver->config.workers);
 }
 
-/* Ends the object. */
+/* Appends `more` and `jobs`, and ends the object. */
 static void
 append_jobs (Driver *driver, GString *json, guint max)
 {
@@ -167,7 +168,7 @@ append_seconds (GString *json, const char *name, double value)
   json_append_number (json, value);
 }
 
-/* Leaves the object open. */
+/* Appends the figures, and leaves the object open. */
 static void
 append_figures (Driver *driver, GString *json)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What people are told: the reply to `satin status`, the statistics of one node, troubles, last
- * words. Driver's thread. */
+/* What people are told: `satin status`, the statistics of one node, troubles, failed jobs. Driving
+ * thread. */
 #include "driver-private.h"
 
 #include "coordinator/readable.h"
@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* More sentences than these nobody reads who has not read the first ones. */
+/* A file of troubles has at most so many sentences. */
 #define TROUBLES_MAX 10
 
 static void
@@ -44,8 +44,8 @@ report_timeline (Driver *driver, gboolean last)
   timeline_file_add (driver->config.trace, text);
 }
 
-/* Share of the root's tree that is finished, as far as this node knows. It is never less than what
- * it said before, but for the next root. */
+/* The share of the root's tree that is finished, as far as this node knows. It never decreases,
+ * except at the next root. */
 static double
 share_done (Driver *driver)
 {
@@ -62,11 +62,11 @@ share_done (Driver *driver)
   return driver->share_max;
 }
 
-/* What would be lost … */
+/* What would be lost ... */
 typedef enum
 {
-  RISK_ONE, /* … if only that node died */
-  RISK_ALL  /* … if all did */
+  RISK_ONE, /* ... if only that node died */
+  RISK_ALL  /* ... if all nodes died */
 } RiskKind;
 
 static guint64
@@ -81,10 +81,10 @@ own_risk_us (Driver *driver, RiskKind kind)
   return engine.risk_us + (kind == RISK_ALL ? node.unpublished_us : node.alone_us);
 }
 
-/* Nodes that work tell the others so often, see STATS_PERIOD_MS, and once more for luck. */
+/* A working node reports at least so often: each STATS_PERIOD_MS, with a period to spare. */
 #define TOLD_EVERY_US (2 * G_USEC_PER_SEC)
 
-/* Seats that run a job, as it told last; -1: it has not. */
+/* How many seats of a member run a job, by its last report; -1: it has not reported. */
 static int
 busy_of (Driver *driver, const NodeMember *member)
 {
@@ -96,9 +96,9 @@ busy_of (Driver *driver, const NodeMember *member)
   return (int)MIN (engine.busy, member->workers);
 }
 
-/* Work that would have to be done again; -1: the member has not told. What others told is some
- * time ago, in which those at work went on; the others may be at work since, which they tell
- * soon. */
+/* Seconds of work that would have to be done again; -1: the member has not reported. Since a
+ * report, its busy seats have worked on; idle seats may have begun to work, but would have reported
+ * that within TOLD_EVERY_US. */
 static double
 risk_of (Driver *driver, const NodeMember *member, RiskKind kind)
 {
@@ -165,7 +165,8 @@ append_best (GString *json)
   g_string_append_c (json, ']');
 }
 
-/* How long it will take, of a run whose coordinator this node is: others do not have the rows. */
+/* How long the run will still take; null unless this node is coordinator, since only it has the
+ * rows. */
 static void
 append_left (Driver *driver, GString *json, double busy)
 {
@@ -207,7 +208,7 @@ report_status (Driver *driver)
   else
     g_string_append (json, "null");
   g_string_append (json, ",\"done\":");
-  if (driver->config.checkpoint != NULL) /* else nobody reads the stacks */
+  if (driver->config.checkpoint != NULL) /* without a checkpoint no stack is scanned */
     append_number (json, share_done (driver));
   else
     g_string_append (json, "null");
@@ -250,7 +251,7 @@ append_seconds (GString *json, const char *name, double value)
   append_number (json, value);
 }
 
-/* CPU seconds on one of the kernel's clocks: of this process, or of the driver's thread. */
+/* CPU seconds of this process or of the driver's thread. */
 static double
 cpu_s (clockid_t clock)
 {
@@ -265,7 +266,8 @@ append_us (GString *json, const char *name, guint64 us)
   append_seconds (json, name, (double)us / G_USEC_PER_SEC);
 }
 
-/* Alone, all that was put to use is of an earlier life, and each result is put to use once. */
+/* The work of an earlier life that was used. Alone, all results that were taken are of an earlier
+ * life, and each is taken once. */
 static guint64
 restored_us (Driver *driver, const NodeStats *node)
 {
@@ -283,8 +285,8 @@ redone_us (Driver *driver, const EngineStats *engine, const NodeStats *node)
   return node->answer_us == 0 ? 0 : done_us - MIN (done_us, node->answer_us);
 }
 
-/* All names that this process had, and what it saw of members that are gone: several masters may
- * have seen one of them, and one that only seemed to be gone counts its own work. */
+/* All names of this process, and what it saw of members that are gone. Several masters may have
+ * seen the same member, and one that only seemed to be gone counts its own work. */
 static void
 append_names (Driver *driver, GString *json)
 {
@@ -304,7 +306,7 @@ append_names (Driver *driver, GString *json)
   g_string_append_c (json, '}');
 }
 
-/* One text each, as figures-taken.c reads it. */
+/* A text for each result, as figures-taken.c reads it. */
 static void
 append_taken (Driver *driver, GString *json)
 {
@@ -328,7 +330,7 @@ static const char *const sent_names[NODE_SENT_USES] = {
   [NODE_SENT_OTHER] = "sent_other_bytes",
 };
 
-/* `stats` (nullable): nothing was sent. */
+/* `stats` NULL: nothing was sent. */
 static void
 append_sent (GString *json, const NodeStats *stats)
 {
@@ -341,7 +343,7 @@ stats_text (Driver *driver, gboolean last)
 {
   EngineStats engine;
   NodeStats node;
-  ScribeStats scribe = driver->written; /* what the last scribe had done, if there is none now */
+  ScribeStats scribe = driver->written; /* of the previous scribe, if there is none now */
   char id[NODE_ID_TEXT_MAX];
   NodeId self = node_self (driver->node);
   engine_stats (driver->engine, &engine);
@@ -384,7 +386,7 @@ stats_text (Driver *driver, gboolean last)
   if (driver->parting.why != NULL)
     g_string_append_printf (json, ",\"parted\":\"%s\"", driver->parting.why);
   append_us (json, "answer_s", node.answer_us);
-  /* Alone: what was done and does not stand in the answer was done again. */
+  /* Alone: work that is not in the answer was done again. */
   if (driver->config.solo)
     append_us (json, "redone_s", redone_us (driver, &engine, &node));
   g_string_append_printf (json, ",\"final\":%s", last ? "true" : "false");
@@ -443,7 +445,7 @@ report_stats (Driver *driver, gboolean last)
     driver_say (driver, "%s", error->message);
 }
 
-/* node-PID.trouble: how many there were, then the last ones, each on a line. */
+/* node-PID.trouble: the number of all messages, then the last ones, one a line. */
 void
 report_trouble (Driver *driver, const char *sentence)
 {
@@ -464,7 +466,7 @@ report_trouble (Driver *driver, const char *sentence)
     driver_say (driver, "%s", error->message);
 }
 
-/* (transfer full): which job that is, and why it failed, for people. */
+/* The path, name and arguments of a failed job, and why it failed. (transfer full) */
 static char *
 failed_job_text (const EngineEvent *said, const char *more)
 {
@@ -499,7 +501,7 @@ report_difference (Driver *driver, const NodeEffect *effect)
       second, node_id_show (&self, here));
 }
 
-/* satin_fail: the run is to end; this process goes on until then. */
+/* satin_fail: the run will end; this process goes on until then. */
 static void
 report_failure (Driver *driver, const EngineEvent *said)
 {
@@ -511,7 +513,7 @@ report_failure (Driver *driver, const EngineEvent *said)
                                      .final = TRUE });
 }
 
-/* A job ends this process: all that can still be done is to say so. */
+/* A job is ending this process: sends and writes the report, then lets the process end. */
 static void
 report_crash_report (Driver *driver, const EngineEvent *said)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What main prints is the run's answer where the process is Satin's: held back until main has
- * ended, then given to the run. Main's thread only. Tests: ends.sh, answers.sh, embed.sh. */
+/* Where the process is Satin's, what main prints is the run's answer: it is held back until main
+ * has ended, then given to the run. Main's thread only. Tests: ends.sh, answers.sh, embed.sh. */
 #include "config.h"
 
 #include "run-private.h"
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* Is main's output an answer, which may not be shown before main has ended? */
+/* TRUE: main's output is an answer, which must not be shown before main has ended. */
 static gboolean
 holds_output (const SatinRun *run)
 {
@@ -34,7 +34,8 @@ run_answer_begin (SatinRun *run)
     }
 }
 
-/* What main printed, if it is held back. NULL: that is lost, and it is said. */
+/* What main printed, if it was held back; else empty. (transfer full) NULL: it is lost; this was
+ * printed. */
 static GBytes *
 end_capture (SatinRun *run)
 {
@@ -47,13 +48,13 @@ end_capture (SatinRun *run)
   return NULL;
 }
 
-/* TRUE: the run has ended, *code. FALSE: another node is master. A main that goes on where it was
- * waits until it is again. */
+/* Gives the answer to the run. TRUE: the run has ended with *code. FALSE: another node is master.
+ * With RUN_OF_NODE, waits until this node is master again, since its main cannot run twice. */
 static gboolean
 give (SatinRun *run, int main_code, GBytes *answer, GBytes *said, int *code)
 {
   DriverNews news = DRIVER_DEPOSED;
-  if (!run->deposed) /* else what it says is no answer */
+  if (!run->deposed) /* else main's output is no answer */
     news = driver_finish (run->driver, main_code, answer, said, run->root_done && main_code == 0,
                           code);
   while (news == DRIVER_DEPOSED && run->owner == RUN_OF_NODE)
@@ -75,7 +76,7 @@ run_answer_end (SatinRun *run, int main_code, int *code)
 {
   run->in_main = FALSE;
   driver_end_if_deaf (run->driver);
-  main_code &= 0xff; /* as a system does */
+  main_code &= 0xff; /* as the system does */
   gboolean captured = run->out.fd >= 0;
   const char *why;
   if (!capture_flush (stdout, &why))
@@ -93,7 +94,7 @@ run_answer_end (SatinRun *run, int main_code, int *code)
   capture_flush_streams ();
   if (driver_is_stopping (run->driver, code))
     {
-      /* What it says of how far it came: shown by the launcher. */
+      /* The launcher shows what main says of how far it came. */
       if (said != NULL && g_bytes_get_size (said) > 0
           && !folder_write_first (run->folder, FOLDER_FILE_ANSWER_ERR, said, NULL))
         fwrite (g_bytes_get_data (said, NULL), 1, g_bytes_get_size (said), stderr);

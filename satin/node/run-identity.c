@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a run is of: program, jobs, arguments, build, and what its checkpoint says of how it was
- * started. Main thread only. Tests: test-run-identity, builds.sh, mark.sh */
+/* Identifies a run: program, jobs, arguments, build, and how the checkpoint says it was started.
+ * Main thread only. Tests: test-run-identity, builds.sh, mark.sh */
 #include "config.h"
 
 #include "run-private.h"
@@ -39,8 +39,8 @@ identity_digest (const SatinRun *run)
   return digest_of ((const GBytes *const *)parts->pdata, parts->len);
 }
 
-/* What starts this program again. Of a node process that is what the launcher was told: this
- * process may be of another host, or what a script started. */
+/* The command that starts this program again. A node process takes the launcher's, since it may be
+ * on another host, or started by a script. */
 static void
 fill_command (SatinRun *run)
 {
@@ -86,7 +86,7 @@ run_identity_fill (SatinRun *run, GError **error)
   identity->mended = run->options.mended || run->folder_run.mended;
   fill_command (run);
   if (!run->node_process && run->options.checkpoint == NULL)
-    return TRUE; /* nobody is told of the rest */
+    return TRUE; /* nobody reads the rest */
   if (!fill_build (run, error))
     return FALSE;
   if (!run->node_process)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How this process becomes a node of a run: the command line, the run's folder, the first look at
- * the checkpoint, the driver; and how it ceases to be one. The thread that opens only.
+ * the checkpoint, the driver; and how it stops being one. Only the thread that opens the run.
  * Tests: refuse.sh, early.sh, embed.sh. */
 #include "config.h"
 
@@ -50,7 +50,8 @@ run_open_options (SatinRun *run, int argc, char **argv, GError **error)
                     reason->message);
 }
 
-/* Where neither the command line nor the environment says it, the launcher's word holds. */
+/* Takes the launcher's values for options that neither the command line nor the environment
+ * gives. */
 static void
 fill_options (SatinRun *run)
 {
@@ -66,7 +67,7 @@ fill_options (SatinRun *run)
     }
   if (options->checkpoint == NULL)
     options->checkpoint = g_strdup (said->checkpoint);
-  if (said->trace != NULL) /* begun and ended by the launcher */
+  if (said->trace != NULL) /* the launcher creates and ends that file */
     {
       g_free (options->trace);
       options->trace = g_strdup (said->trace);
@@ -79,7 +80,7 @@ fill_options (SatinRun *run)
     options->shared_memory = said->shared_memory;
 }
 
-/* A terminal's and a batch system's signals are the launcher's to hear. */
+/* Ignores signals of terminals and batch systems, which the launcher handles. */
 static void
 ignore_signals (const SatinRun *run)
 {
@@ -119,7 +120,7 @@ prepare_node_process (SatinRun *run, GError **error)
   return TRUE;
 }
 
-/* The checkpoint is being looked at, which may take long, and nothing is lost. */
+/* A signal during the first look at the checkpoint, which may take long. Nothing is lost. */
 static void
 on_early_warning (int number)
 {
@@ -129,19 +130,19 @@ on_early_warning (int number)
   _exit (75);
 }
 
-/* Until driver_watch_signals. */
+/* Handles signals until driver_watch_signals. */
 static void
 watch_early (void)
 {
   signal (SIGINT, on_early_warning);
   signal (SIGTERM, on_early_warning);
   signal (SIGUSR1, on_early_warning);
-  if (signal (SIGHUP, on_early_warning) == SIG_IGN) /* nohup: it goes on without its terminal */
+  /* nohup: the program goes on without its terminal */
+  if (signal (SIGHUP, on_early_warning) == SIG_IGN)
     signal (SIGHUP, SIG_IGN);
 }
 
-/* A solo program with a checkpoint has a folder too, so that `satin status` and `suspend` reach it.
- */
+/* A program alone with a checkpoint has a folder, so that `satin status` and `suspend` find it. */
 static gboolean
 prepare_solo (SatinRun *run, GError **error)
 {
@@ -182,7 +183,7 @@ prepare_solo (SatinRun *run, GError **error)
   return TRUE;
 }
 
-/* Nothing is saved meanwhile, and main reads what the run has read. */
+/* A replay saves nothing, and main reads the inputs of the checkpoint. */
 static gboolean
 prepare_replay (SatinRun *run, GError **error)
 {
@@ -193,7 +194,7 @@ prepare_replay (SatinRun *run, GError **error)
          || run_error (error, reason->code, "%s", reason->message);
 }
 
-/* As the run had it: without that a deep job may not have the room that it needs. */
+/* Takes the stack size and memory that the run had: a deep job may need them. */
 static void
 fill_from_checkpoint (SatinRun *run)
 {
@@ -205,7 +206,7 @@ fill_from_checkpoint (SatinRun *run)
   run->options.shared_memory = recorded.shared_memory;
 }
 
-/* The socket in the run's folder, and what stands there for those who join. */
+/* Fills run->wire_run; the founder writes into the run's folder what joiners need. */
 static gboolean
 fill_wire (SatinRun *run, GError **error)
 {
@@ -259,7 +260,7 @@ fill_config (SatinRun *run)
   config->kept = run->restore.exists;
 }
 
-/* What the checkpoint kept besides rows. */
+/* Gives the driver the BEST values and constants of the checkpoint. */
 static void
 give_restored (SatinRun *run)
 {
@@ -275,8 +276,8 @@ give_restored (SatinRun *run)
     }
 }
 
-/* A program's own handlers run in its own threads: all threads of Satin's come from those that
- * begin here. */
+/* A program's own signal handlers must run in its own threads. So all signals are blocked while
+ * Satin's threads are made; threads that these make inherit that. */
 static Driver *
 new_driver (const SatinRun *run, GError **error)
 {
@@ -313,7 +314,8 @@ start_driver (SatinRun *run, GError **error)
   return TRUE;
 }
 
-/* GLib ignores SIGPIPE for good when it makes its first socket; Satin's own writes raise none. */
+/* GLib sets SIGPIPE to be ignored when it makes its first socket: restores the program's handler.
+ * Satin's own writes raise no SIGPIPE. */
 static void
 spare_sigpipe (void)
 {
@@ -342,7 +344,8 @@ open_all (SatinRun *run, GError **error)
   run->config.workers
       = run->options.workers > 0 ? (guint)run->options.workers : (guint)g_get_num_processors ();
   if (run->owner == RUN_OF_APP)
-    memory_limit_heaps (run->config.workers); /* main, driver and scribe seldom use one for long */
+    /* main, driver and scribe seldom use a heap for long */
+    memory_limit_heaps (run->config.workers);
   if (run->options.interval_s == 0)
     run->options.interval_s = FOLDER_INTERVAL_AUTO_S;
   if (!run->node_process && !prepare_solo (run, error))
@@ -360,8 +363,8 @@ open_all (SatinRun *run, GError **error)
   return run->over || start_driver (run, error);
 }
 
-/* A store's connection may break while this thread looks at the checkpoint: that ends no program
- * that has not asked to hear of it. */
+/* open_all with SIGPIPE blocked: a store's connection that breaks during the first look must not
+ * end the program. */
 static gboolean
 open_quietly (SatinRun *run, GError **error)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of a run in this process share: run.c, run-open.c, run-answer.c,
- * satin-root.c, satin-main.c (SATIN_APP's main), satin-open.c (a main of its own), and look.c (the
- * first look at the checkpoint). The thread that opened the run only. */
+/* What the files of a run in this process share: run.c, run-open.c, run-answer.c, run-words.c,
+ * run-identity.c, satin-root.c, satin-main.c (SATIN_APP's main), satin-open.c (a program with its
+ * own main), and look.c (the first look at the checkpoint). Only the thread that opened the run,
+ * where nothing else is said. */
 #pragma once
 
 #include "capture.h"
@@ -12,23 +13,24 @@
 
 #include <satin.h>
 
-/* Whose this process is. */
+/* The owner of this process. */
 typedef enum
 {
-  RUN_OF_APP,  /* SATIN_APP defined main (): signals, descriptors and the end are Satin's */
-  RUN_OF_NODE, /* `satin run` started a program with a main of its own: until its exit it is the
-                  run's, which takes what the program has not taken itself */
-  RUN_EMBEDDED /* a program with a main of its own, alone: nothing of the process is Satin's */
+  RUN_OF_APP,  /* SATIN_APP defined main (): signals, descriptors and the end of the process are
+                  Satin's */
+  RUN_OF_NODE, /* `satin run` started a program with its own main: until its exit it belongs to the
+                  run, which takes the signals that the program has not taken */
+  RUN_EMBEDDED /* a program with its own main, alone: nothing of the process is Satin's */
 } RunOwner;
 
-/* One that main has asked for, so that it can be asked for again. */
+/* A root that main has asked for; it can be asked for again. */
 typedef struct
 {
   guint32 job;
   GBytes *args; /* owned */
 } RunRoot;
 
-/* What main borrows of a root's result. */
+/* A root's result, of which main borrows parts. */
 typedef struct
 {
   const SatinType *type;
@@ -39,96 +41,102 @@ struct SatinRun
 {
   RunOwner owner;
   const SatinApp *app;
-  SatinApp own_app;            /* of a main of its own: `app` */
-  char *own_name;              /* … */
-  const SatinJob *const *jobs; /* NULL-terminated: all of the program */
+  SatinApp own_app;            /* of a program with its own main: what `app` points to ... */
+  char *own_name;              /* ... and its name */
+  const SatinJob *const *jobs; /* NULL-terminated: all jobs of the program */
   Options options;
   FolderRun folder_run; /* node process: what the launcher wrote */
   char *folder;         /* the run's folder; NULL: none */
   char *socket_path;
   WireRun wire_run;
   Identity identity;
-  Restore restore; /* founder and solo: what stood at the checkpoint's place */
+  Restore restore; /* founder and solo: what was at the checkpoint's place */
   DriverConfig config;
   Driver *driver;
   pid_t pid;
   gboolean node_process;
-  gboolean begins_trace; /* this process begins the file of --trace */
-  gboolean kept_inputs; /* a resume: inputs and constants are the checkpoint's, files are not looked
-                           at */
+  gboolean begins_trace; /* this process creates the file of --trace */
+  gboolean kept_inputs;  /* a resume: inputs and constants come from the checkpoint, and files are
+                            not read */
   gboolean in_main, root_done, finished;
-  gboolean over;    /* the answer stood in the checkpoint: stop_code, and nothing is to be done */
-  guint32 roots;    /* main has asked for so many */
-  GArray *asked;    /* of RunRoot: these, where a main waits until its node is master again … */
-  GHashTable *said; /* … and what it published and read before: name -> GBytes */
-  gboolean stopped; /* no more roots: stop_code */
-  gboolean in_use;  /* by a driver that could not be freed: it stays for good */
-  gint in_root;     /* atomic: satin_root waits */
-  gboolean deposed; /* main waited in vain for the root, since another is master */
+  gboolean over;    /* the answer was in the checkpoint: stop_code is set, nothing is left to do */
+  guint32 roots;    /* how many main has asked for */
+  GArray *asked;    /* RUN_OF_NODE: of RunRoot: these ... */
+  GHashTable *said; /* ... and what main published and read: name -> GBytes */
+  gboolean stopped; /* satin_root returns FALSE from now on; stop_code is set */
+  gboolean in_use;  /* a driver that could not be freed uses this: it stays for good */
+  gint in_root;     /* atomic: a thread waits in satin_root */
+  gboolean deposed; /* main's last root has no result, since another node is master */
   int stop_code;
   Capture out, err;
-  GPtrArray *inputs;  /* of GBytes: borrowed by main until the run ends */
-  GPtrArray *results; /* of RunKept: what main borrows of the roots' results */
+  GPtrArray *inputs;  /* of GBytes: main borrows them until the run ends */
+  GPtrArray *results; /* of RunKept: main borrows parts of the roots' results */
 };
 
-/* Sets a SATIN_ERROR, whose code is the exit code that satin(1) documents; FALSE. */
+/* Sets a SATIN_ERROR; its code is an exit code of satin(1). Returns FALSE. */
 gboolean run_error (GError **error, int code, const char *format, ...) G_GNUC_PRINTF (3, 4);
-/* A word of satin.h cannot do what it says. The process ends with this code and sentence; in one
- * that is not Satin's every satin_root returns FALSE from now on. */
+/* A function of satin.h cannot do what it promises. Ends the process with this code and sentence.
+ * In a process that is not Satin's, every satin_root returns FALSE from now on. */
 void run_give_up (SatinRun *run, int code, const char *sentence);
-/* The same, with nothing left behind; does not return. RUN_OF_APP and RUN_OF_NODE. */
+/* Ends the process with this code and sentence, and removes its folder. For RUN_OF_APP and
+ * RUN_OF_NODE. */
 void run_leave (SatinRun *run, int code, const char *sentence) G_GNUC_NORETURN;
 
 void run_kept_free (void *kept);
-/* One run at a time: FALSE, one is open in this process, or no other can be. Any thread. */
+/* To be called before a run is opened: one run at a time. FALSE: a run is open in this process, or
+ * no other is possible. Any thread. */
 gboolean run_take_place (GError **error);
-/* … and this one is not any more. `run` (nullable): it could not even begin. */
+/* To be called after run_take_place, when the run is closed. `run` (nullable): it could not be
+ * made. Any thread. */
 void run_give_place (const SatinRun *run);
-/* Of no run yet. `layout`: of the program's satin.h. NULL: it is not this library's. */
+/* (transfer full) `layout`: of the satin.h with which the program was compiled. NULL: it is not
+ * this library's. */
 SatinRun *run_new (RunOwner owner, uint32_t layout, GError **error);
-/* Everything that it owns, unless it is still `in_use`. */
+/* Frees the run and all that it owns, unless it is `in_use`. */
 void run_free (SatinRun *run);
-/* Reads the command line. FALSE: 2, or 4 for a checkpoint's place that is none. */
+/* Reads the command line. FALSE: code 2, or 4 if the checkpoint's place is not one. */
 gboolean run_open_options (SatinRun *run, int argc, char **argv, GError **error);
-/* The jobs get their numbers. FALSE: two have one name. */
+/* Numbers the jobs. FALSE: two jobs have one name. */
 gboolean run_open_jobs (SatinRun *run, GError **error);
-/* Until this process is a node; or `over` is TRUE. FALSE: it cannot be one. A run that others wait
- * for has been told, and nothing is left behind but `run`, to be freed by who made it. */
+/* Makes this process a node, or sets `over`. FALSE: this failed. If it is the founder, it has
+ * written the end for the other nodes; the caller frees `run`. */
 gboolean run_open (SatinRun *run, GError **error);
-/* satin_reason's sentence. (transfer full) (nullable) */
+/* Sets the sentence of satin_reason. (transfer full) (nullable) */
 void run_set_reason (char *sentence);
 const char *run_get_reason (void);
-/* No more roots: with this code and sentence. FALSE. */
+/* satin_root returns FALSE from now on, with this code and sentence. Returns FALSE. */
 gboolean run_stop (SatinRun *run, int code, const char *sentence);
-/* What the driver says of an end with this code, unless there is a sentence or the code is 0. */
+/* If satin_reason has no sentence and the code is not 0: sets the driver's reason of the end. */
 void run_explain (const SatinRun *run, int code);
-/* What this process has of the run ends: sockets, threads, folder. Then run_free. */
+/* Ends the process's part in the run: sockets, threads, folder. Call run_free after it. */
 void run_close (SatinRun *run);
-/* The signal is Satin's to take in this process. */
+/* TRUE: Satin may handle this signal in this process. */
 gboolean run_may_take (const SatinRun *run, int number);
-/* The node was deposed, and its main goes on where it was: waits until it is master again and has
- * the results of all roots but the last; then as driver_root of the last. */
+/* The node was deposed, and its main goes on: waits until the node is master again, asks again for
+ * all roots, and returns what driver_root returns for the last. *value (out, transfer full). */
 DriverNews run_ask_again (SatinRun *run, GBytes **value);
 
-/* main begins: from now on what it prints is held back where it is an answer. */
+/* main begins: holds back what it prints, if that is an answer. */
 void run_answer_begin (SatinRun *run);
-/* main has ended with `main_code`: gives what it printed to the run as its answer. TRUE: the run is
- * over, with *code. FALSE: another node is master, and this main's answer is none. */
+/* main has ended with `main_code`: gives what it printed to the run as its answer. TRUE: the run
+ * has ended with *code. FALSE: another node is master, so what main printed is no answer. */
 gboolean run_answer_end (SatinRun *run, int main_code, int *code);
-/* exit () while satin_root waits in another thread: whoever sees 0 takes it for an answer. */
+/* exit (`status`) was called. TRUE, after a message: the status is 0, but a thread waits in
+ * satin_root. The caller must not exit with 0, which would mean that there is an answer. */
 gboolean run_answer_is_in_vain (SatinRun *run, int status);
 
-/* Fills run->identity but for the run's id, its name and its options. FALSE: the build of the
- * program cannot be told. */
+/* Fills run->identity, except the run's id, name and options. FALSE: the build of the program is
+ * unknown. */
 gboolean run_identity_fill (SatinRun *run, GError **error);
 
-/* The founder looks at the checkpoint before anything runs, and refuses what it cannot go on from:
- * see there for the sentences. A place that cannot be reached from here may be passed on to another
- * node (`config.founder` is FALSE then). Shows the answer that stands there (`over`), unless the
- * process is not Satin's. */
+/* The founder reads the checkpoint before anything runs. FALSE: the run cannot continue from it;
+ * look.c has the sentences. If the place cannot be reached, another node may found the run (then
+ * TRUE, and `config.founder` is FALSE). If the checkpoint has an answer, it is shown and `over` is
+ * set, unless the process is not Satin's. */
 gboolean look_at_checkpoint (SatinRun *run, GError **error);
-/* --new: what stands there is set aside. Of node processes the launcher has done it, once for all.
- */
+/* --new: renames the file at the checkpoint's place. For node processes the launcher has done
+ * that. */
 gboolean look_begin_anew (SatinRun *run, GError **error);
-/* An input that a damaged checkpoint may have lost: see restore_input_is_sound. FALSE: it may. */
+/* FALSE: a damaged checkpoint may have lost this input, and it may have been another one
+ * (restore_input_is_sound). */
 gboolean look_at_input (SatinRun *run, const char *path, GBytes *bytes, GError **error);

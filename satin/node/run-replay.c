@@ -24,10 +24,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The exit codes of a replay; that of a failed job is the run's. */
+/* The exit codes of a replay. If the job fails, the code is the run's, 6. */
 enum
 {
-  REPLAY_SAME = 0, /* or nothing is saved */
+  REPLAY_SAME = 0, /* or there is no saved result */
   REPLAY_DIFFERS = 1,
   REPLAY_NO_JOB = 2
 };
@@ -35,18 +35,17 @@ enum
 struct RunReplay
 {
   pid_t pid;
-  char *text;   /* the path as it was said … */
-  char *path;   /* … and as the engine writes it */
-  char *folder; /* of temporary_make */
+  char *text;   /* the path as the user wrote it ... */
+  char *path;   /* ... and as the engine writes it */
+  char *folder; /* (nullable) made by temporary_make */
   Stems *stems; /* borrowed */
   GArray *numbers;
-  /* The driver's, until the job runs; then its thread's. */
+  /* Used by the driver's thread until the job begins, then by the job's thread. */
   Row *saved; /* (nullable) the job's row */
-  Row *
-      above; /* (nullable) that of a job above it, or the state it has kept, which took its place */
+  Row *above; /* (nullable) the row, or the kept state, of a job above it */
   const SatinJob *job;
   Digest digest;
-  char *args; /* for people */
+  char *args; /* readable */
 };
 
 static gboolean
@@ -63,7 +62,8 @@ shown (const char *path)
   return path[0] != '\0' ? path : "/";
 }
 
-/* A second thread waits until the first is done, as the process may end right after this. */
+/* A second caller waits until the folder is removed, since the process may end right after this
+ * call. */
 void
 run_replay_forget (RunReplay *replay)
 {
@@ -118,7 +118,7 @@ run_replay_watch_signals (RunReplay *replay, GMainContext *context)
     }
 }
 
-/* main has ended, and the job has not run. */
+/* main has ended, and the job did not run. */
 static void
 on_process_exit (int status, void *data)
 {
@@ -177,7 +177,8 @@ run_replay_folder (const RunReplay *replay)
 
 /* ---- rows ---- */
 
-/* A kept state stands for the children below `row->children`: is the way to the job among them? */
+/* TRUE: the kept state `row` stands for the child through which the path leads to the job. It
+ * stands for children below `row->children`. */
 static gboolean
 stands_for_the_job (const RunReplay *replay, const Row *row)
 {
@@ -198,7 +199,7 @@ may_be_used (const RunReplay *replay, const Row *row)
          || (row->children > 0 && !stands_for_the_job (replay, row));
 }
 
-/* Of a row that may not be used. */
+/* Remembers a row that may not be used, if it is the job's own or one above. */
 static void
 keep_to_compare (RunReplay *replay, const Row *row)
 {
@@ -283,7 +284,7 @@ tell_saved (const RunReplay *replay, GString *text)
         shown (above->path), node_id_show (&above->node, node));
 }
 
-/* Returns the exit code. */
+/* Appends the verdict, and returns the exit code. */
 static int
 tell_verdict (const RunReplay *replay, GBytes *value, GString *text)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Words of satin.h that give a run what all its nodes read: satin_input and satin_publish. The
- * digest of each job depends on all of that, so it has to be complete when the first root begins;
- * else a main that runs again would not find the results of its first roots. Main thread only. */
+/* satin_input and satin_publish: what all nodes of a run read. The digest of each job depends on
+ * all of it, so it must be complete before the first root begins. Else a main that runs again would
+ * not find the results of its first roots. Main thread only. Tests: input.sh, roots.sh */
 #include "config.h"
 
 #include "run-private.h"
@@ -13,8 +13,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* A node has no standard input, and another node that runs main later would find what is left of a
- * pipe. Alone, main runs once. */
+/* FALSE: `path` is a stream. A node has no standard input, and another node that runs main later
+ * could not read a pipe again. Alone, main runs once, so streams are allowed. */
 static gboolean
 can_be_read_again (SatinRun *run, const char *path, GError **error)
 {
@@ -36,7 +36,7 @@ can_be_read_again (SatinRun *run, const char *path, GError **error)
   return FALSE;
 }
 
-/* To all nodes. */
+/* Gives it to all nodes. */
 static void
 say (SatinRun *run, const char *name, GBytes *bytes)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a run in this process owns, and what ends it. The thread that opened it only. Tests: run.sh,
+/* What a run in this process owns, and how it ends. Only the thread that opened it. Tests: run.sh,
  * roots.sh, embed.sh. */
 #include "config.h"
 
@@ -17,13 +17,14 @@
 typedef enum
 {
   PLACE_FRESH,  /* -> BUSY */
-  PLACE_BUSY,   /* a run is open, or about to be -> CLOSED, SPENT */
+  PLACE_BUSY,   /* a run is open or being opened -> CLOSED, SPENT */
   PLACE_CLOSED, /* -> BUSY */
-  PLACE_SPENT   /* no other run in this process: it is a node's, or parts are left of the last */
+  PLACE_SPENT /* no other run is possible: the process is a node, or the last run could not be freed
+               */
 } RunPlace;
 
 static gint run_place;   /* atomic: RunPlace */
-static char *run_reason; /* (nullable) satin_reason's */
+static char *run_reason; /* (nullable) the sentence of satin_reason */
 
 void
 run_kept_free (void *data)
@@ -123,7 +124,7 @@ run_leave (SatinRun *run, int code, const char *sentence)
 {
   if (run->node_process && run->config.founder && !folder_end (run->folder, code, sentence, NULL))
     fprintf (stderr, "satin: cannot write to '%s'\n", run->folder);
-  /* The sentence is the node's, not main's: the launcher shows it. */
+  /* The sentence goes to the log, not to main's stderr: the launcher shows it. */
   const char *why;
   g_autoptr (GBytes) said = capture_end (&run->err, &why);
   fprintf (stderr, "satin: %s\n", sentence);
@@ -185,7 +186,7 @@ run_ask_again (SatinRun *run, GBytes **value)
     return news;
   if (!driver_publish_again (run->driver, run->said))
     run_leave (run, 1, "another node's main has read or published something else");
-  news = DRIVER_RESULT; /* also of none */
+  news = DRIVER_RESULT; /* also if there are no roots */
   for (guint i = 0; i < run->asked->len && news == DRIVER_RESULT; i++)
     {
       const RunRoot *root = &g_array_index (run->asked, RunRoot, i);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What SATIN_APP's main () does: opens a run, calls the user's main as often as this process
- * becomes master, closes it, and ends. Signals, standard output and the end of the process are
- * Satin's here. Main thread only. Tests: run.sh, solo.sh, ends.sh, early.sh. */
+/* SATIN_APP's main (): opens a run, calls the user's main whenever this process becomes master,
+ * closes the run, and ends. Signals, standard output and the end of the process are Satin's. Main
+ * thread only. Tests: run.sh, solo.sh, ends.sh, early.sh. */
 #include "config.h"
 
 #include "run-private.h"
@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* (nullable) One run a process; exit () from main finds it here. */
+/* (nullable) the run of this process, for handlers of exit */
 static SatinRun *the_run;
 
 static void
@@ -27,12 +27,13 @@ on_process_exit (int status, void *data)
   SatinRun *run = the_run;
   int code;
   (void)data;
-  if (run == NULL || getpid () != run->pid) /* it is over; somebody forked */
+  if (run == NULL || getpid () != run->pid) /* the run is over, or this process was forked */
     return;
   engine_exit_by_job ();
   if (!run->in_main)
     return;
-  gboolean in_vain = run_answer_is_in_vain (run, status); /* another thread, a signal handler */
+  /* called by another thread or a signal handler */
+  gboolean in_vain = run_answer_is_in_vain (run, status);
   run_answer_end (run, in_vain ? 1 : status, &code);
   if (run->driver != NULL && run->folder != NULL && !run->node_process)
     folder_leave (run->folder, NULL);
@@ -46,7 +47,8 @@ say_wrong_end (const char *how)
   fprintf (stderr, "satin: main ended by %s: it has to return or to call exit\n", how);
 }
 
-/* What is held back would not come out, and whoever sees 0 takes it for an answer. */
+/* quick_exit would lose what is held back, and an exit code 0 would mean that there is an
+ * answer. */
 static void
 on_quick_exit (void)
 {
@@ -62,7 +64,7 @@ on_quick_exit (void)
   _Exit (1);
 }
 
-/* pthread_exit in main: the threads that are left would go on for ever. */
+/* pthread_exit in main: the other threads would run for ever. */
 static void
 on_main_thread_end (gpointer data)
 {
@@ -72,7 +74,7 @@ on_main_thread_end (gpointer data)
   exit (1);
 }
 
-/* One mastership after the other until the run has ended. */
+/* Calls main at each mastership, until the run has ended. Returns the exit code. */
 static int
 live (SatinRun *run)
 {
@@ -86,7 +88,7 @@ live (SatinRun *run)
           = g_memdup2 (argv, sizeof (char *) * (gsize)(run->options.argc + 1));
       run_answer_begin (run);
       int main_code = run->app->main (run, run->options.argc, shallow);
-      if (getpid () != run->pid) /* main has forked, and no driver is here */
+      if (getpid () != run->pid) /* this process was forked by main, and has no driver */
         exit (main_code);
       if (run_answer_end (run, main_code, &code))
         break;
@@ -95,7 +97,7 @@ live (SatinRun *run)
   return code;
 }
 
-/* Signals, and exit () of main. */
+/* Installs handlers for signals and for exit. */
 static void
 take_process (SatinRun *run)
 {
@@ -107,8 +109,8 @@ take_process (SatinRun *run)
     driver_leave_at_signal (run->driver);
 }
 
-/* Returns only in a process of its own whose run has finished: elsewhere jobs may stand where they
- * were. */
+/* Ends the run. Returns only in a program alone whose run has finished; elsewhere jobs may still
+ * run, so the process exits. */
 static void
 end (SatinRun *run, int code)
 {
@@ -131,7 +133,8 @@ end (SatinRun *run, int code)
   _exit (code);
 }
 
-/* Several tasks of srun or mpirun are one run. */
+/* If this process is one of several tasks of srun or mpirun: becomes `satin run`, so that all tasks
+ * are one run. */
 static void
 join_step (SatinRun *run, char **argv)
 {

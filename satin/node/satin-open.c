@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* satin_open and satin_close: a run in a program with a main of its own. Alone, nothing of the
- * process is Satin's: no signal, no standard stream, not its end. A process that `satin run`
- * started was given to the run: it serves it in satin_open, and what it prints from there on as the
- * master is the answer, which is complete when it exits. Tests: embed.sh. */
+/* satin_open and satin_close: a run in a program with its own main. Alone, nothing of the process
+ * is Satin's: no signal, no standard stream, not its end. A process that `satin run` started
+ * belongs to the run: satin_open serves the run until this process is master. What it prints from
+ * then on is the answer, which is complete when it exits. Tests: embed.sh. */
 #include "config.h"
 
 #include "run-private.h"
@@ -19,9 +19,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static SatinRun *the_run; /* of the node that this process is */
+static SatinRun *the_run; /* (nullable) the run whose node this process is */
 
-/* exit (), or main has returned: what the process printed and exits with are the run's. */
+/* exit (), or main has returned: the output and exit code of the process are the run's. */
 static void
 on_process_exit (int status, void *data)
 {
@@ -50,7 +50,7 @@ take_process (SatinRun *run)
     driver_leave_at_signal (run->driver);
 }
 
-/* The run is over elsewhere, or this node has left it. */
+/* The run has ended elsewhere, or this node has left it. */
 static void
 end_node (SatinRun *run, int code)
 {
@@ -75,7 +75,7 @@ serve (SatinRun *run)
   run_answer_begin (run);
 }
 
-/* Alone it is master at once, unless the run has ended before. */
+/* Alone, this process is master at once, unless the run has ended before. FALSE: it has ended. */
 static gboolean
 begin_alone (SatinRun *run, GError **error)
 {
@@ -138,7 +138,7 @@ satin_close (SatinRun *run)
 {
   g_autoptr (GBytes) none = g_bytes_new (NULL, 0);
   int code = run->stopped ? run->stop_code : 0;
-  if (run->owner == RUN_OF_NODE) /* it ends when the process does */
+  if (run->owner == RUN_OF_NODE) /* the run ends when the process does */
     {
       run->stopped = TRUE;
       run->stop_code = code;

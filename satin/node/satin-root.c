@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* satin_root, and the words that say how a run ended. The thread that opened it only, but for
- * satin_suspend. Tests: roots.sh, embed.sh. */
+/* satin_root, satin_stopped, satin_reason, satin_suspend. Only the thread that opened the run,
+ * except satin_suspend. Tests: roots.sh, embed.sh. */
 #include "config.h"
 
 #include "run-private.h"
@@ -29,7 +29,7 @@ satin_suspend (SatinRun *run)
   driver_suspend (run->driver, 0);
 }
 
-/* The result of one more root. */
+/* Asks for the result of the next root. *value (out, transfer full). */
 static DriverNews
 ask (SatinRun *run, guint32 index, GBytes *args, GBytes **value)
 {
@@ -48,18 +48,19 @@ ask (SatinRun *run, guint32 index, GBytes *args, GBytes **value)
   return news;
 }
 
-/* Ends the process of SATIN_APP. */
+/* TRUE: main may ask for a root. With SATIN_APP an error ends the process. */
 static gboolean
 may_ask (SatinRun *run)
 {
-  if (getpid () != run->pid) /* no driver is here, and the answer would be the other's */
+  /* a forked process has no driver, and its parent would give the answer */
+  if (getpid () != run->pid)
     {
       if (run->owner != RUN_OF_APP)
         return run_stop (run, 1, "satin_root was called in a process that was forked");
       fputs ("satin: satin_root was called in a process that main has forked\n", stderr);
       _exit (1);
     }
-  if (run->deposed || run->stopped) /* main has not heeded the FALSE of the root before */
+  if (run->deposed || run->stopped) /* main ignores that the last root returned FALSE */
     return FALSE;
   g_autofree char *late = registry_late ();
   if (late != NULL)
@@ -90,7 +91,7 @@ satin_root_ (SatinRun *run, const SatinJob *job, const void *args, void *result)
       run_give_up (run, 1, error->message);
       return FALSE;
     }
-  /* What main borrows of the result lives as long as the run. */
+  /* What main borrows of the result stays until the run ends. */
   RunKept *kept = g_new (RunKept, 1);
   *kept = (RunKept){ job->result, g_memdup2 (result, job->result->size) };
   g_ptr_array_add (run->results, kept);

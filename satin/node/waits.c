@@ -4,8 +4,8 @@
 
 #include "waits.h"
 
-/* A wait moves what is typical by a part of what it differs, but not far: one that was disturbed is
- * soon forgotten. */
+/* A wait moves the usual time by a part of the difference, and never far, so that one disturbed
+ * wait is soon forgotten. */
 #define LEARN_PART 4
 #define LEARN_MAX_US 4
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How an idle worker waits: it sleeps, and has to be woken, or it spins, and may keep the one whose
- * answer it waits for from the processor that they share. Which takes longer is only seen by
- * trying. Pure; zeroed at first. */
+/* How an idle worker waits. If it sleeps, it has to be woken. If it spins, it may keep the thread
+ * that computes the answer from their common processor. Which is slower can only be measured. Pure.
+ * All zero at first. */
 #pragma once
 
 #include <glib.h>
 
-/* One of so many waits goes the way that has seemed the worse one. */
+/* One of so many waits goes the way that was slower lately. */
 #define WAITS_PROBE 32
-/* What took so many times as long as a spin says nothing: there was nothing to come. */
+/* A wait longer than so many spins does not count: there was nothing to wait for. */
 #define WAITS_LONG 10
 
 typedef enum
@@ -20,12 +20,12 @@ typedef enum
 
 typedef struct
 {
-  double typical_us[WAYS]; /* from when a wait begins until something comes */
+  double typical_us[WAYS]; /* the usual time from the beginning of a wait until something comes */
   Way way;                 /* of this wait */
   guint n;
 } Waits;
 
-/* How long the wait that begins may spin: `spin_us` or not at all. */
+/* A wait begins. Returns how long it may spin: `spin_us`, or 0. */
 gint64 waits_begin (Waits *waits, gint64 spin_us);
-/* Something came, `took_us` after the wait began. */
+/* Something came `took_us` after the wait began. */
 void waits_end (Waits *waits, gint64 spin_us, gint64 took_us);
