@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The options that verbs alone take; node/options.c has those that programs take, too. Pure.
+/* The options of verbs alone; node/options.c has those that programs take, too. Pure.
  * Tests: test-arguments, test-option-pages */
 #include "arguments.h"
 #include "forest.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The reading of a verb's command line. Everything that can be seen to be wrong before a process is
- * started is refused here, in one sentence. One thread; starts nothing. */
+/* See arguments.h. Each error is refused in one sentence. */
 #include "arguments.h"
 
 #include "coordinator/mark.h"
@@ -32,7 +31,7 @@ arguments_clear (Arguments *options)
 
 /* ---- reading ---- */
 
-/* `word` is no option of the verb. FALSE. */
+/* Prints that `word` is no option of the verb. Returns FALSE. */
 static gboolean
 refuse_option (const GPtrArray *rows, const char *verb, const char *word)
 {
@@ -66,8 +65,8 @@ show_page (const GPtrArray *rows, const ArgumentsVerb *verb)
   exit (COMMAND_DONE);
 }
 
-/* argv up to `end`: options and words, and PROGRAM where the shape has it there. FALSE: said on
- * stderr. */
+/* Reads argv up to `end`: options and words, and PROGRAM if the shape allows it there. FALSE: a
+ * message was printed. */
 static gboolean
 read_words (Arguments *options, const ArgumentsVerb *verb, int end, char **argv,
             GStrvBuilder *words)
@@ -131,7 +130,7 @@ arguments_read_one (Arguments *options, const ArgumentsVerb *verb, int argc, cha
 
 /* ---- what fits together ---- */
 
-/* One that is not said follows the other. */
+/* --heartbeat and --silence: each is derived from the other if it is not given. */
 static gboolean
 fit_patience (Arguments *options, const char *verb)
 {

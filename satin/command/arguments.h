@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The command line of a verb, read and checked by the tables of options (node/options.h), and what
- * else can be seen to be wrong before a process is started. One thread; starts nothing. */
+/* Reads and checks the command line of a verb by the tables of options (node/options.h), and makes
+ * all other checks that are possible before a process is started. One thread; starts nothing.
+ * Messages go to stderr. */
 #pragma once
 
 #include "command.h"
@@ -9,86 +10,90 @@
 
 #include "node/options.h"
 
-/* What the words of a verb are that are no options. */
+/* The words of a verb that are no options. */
 typedef enum
 {
-  ARGUMENTS_WORDS,   /* words, also behind `--` */
-  ARGUMENTS_BEHIND,  /* words, and behind `--` a program */
+  ARGUMENTS_WORDS,   /* words, before and behind `--` */
+  ARGUMENTS_BEHIND,  /* words, and a program behind `--` */
   ARGUMENTS_PROGRAM, /* a program behind `--`, or from the first word on if there is no `--` */
   ARGUMENTS_FIRST,   /* a program from the first word on */
 } ArgumentsShape;
 
-/* What holds when --depth of inspect, or --within of leave or save, does not say it. */
+/* The defaults of --depth of inspect, and of --within of leave and of save. */
 #define ARGUMENTS_DEPTH 4
 #define ARGUMENTS_LEAVE_WITHIN_S 5
 #define ARGUMENTS_SAVE_WITHIN_S 10
 
 typedef struct
 {
-  const char *verb, *usage, *summary; /* the latter two for its page of help */
+  const char *verb, *usage, *summary; /* usage and summary: for the help */
   ArgumentsShape shape;
 } ArgumentsVerb;
 
 typedef struct
 {
-  Options own;                   /* what programs take, too; the first, as the tables want it */
-  int nodes;                     /* 0: not said */
-  double heartbeat_s, silence_s; /* both or none; 0: not said */
+  Options own; /* the options of programs; must be the first member, as the tables require */
+  int nodes;   /* 0: not given */
+  double heartbeat_s, silence_s; /* both or none; 0: not given */
   gboolean tcp, live;
-  double verify;   /* 0: not said */
-  int steal;       /* of --steal, as FolderRun has it; -1: not said */
-  gboolean closed; /* nobody joins later */
-  gboolean dry;    /* nothing is to be started */
+  double verify;   /* 0: not given */
+  int steal;       /* --steal, as in FolderRun; -1: not given */
+  gboolean closed; /* --closed: no nodes may be added */
+  gboolean dry;    /* --dry-run: start nothing */
   char *name;      /* (nullable) */
   char *sites;     /* (nullable) the file of --sites */
-  gboolean copy;   /* other hosts are sent the program */
+  gboolean copy;   /* --copy: send the program to other hosts */
   char *listen;    /* (nullable) a numeric address of this host */
   char *site;      /* (nullable) */
-  double within_s; /* -1: not said */
+  double within_s; /* -1: not given */
   gboolean all, follow, json, prometheus, print, tree, whole, anyway;
   gboolean verify_all;               /* --verify of inspect */
-  int depth;                         /* -1: not said */
+  int depth;                         /* -1: not given */
   char *from, *html, *to, *why;      /* (nullable) */
   char *batch, *run, *script, *time; /* (nullable) of submit */
   int restarts, warning_s;
-  char **words;   /* besides options, NULL-terminated */
-  char **program; /* (nullable) PROGRAM and its arguments, as the shape says */
+  char **words;   /* the words that are no options, NULL-terminated */
+  char **program; /* (nullable) PROGRAM and its arguments */
 } Arguments;
 
 void arguments_clear (Arguments *options);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Arguments, arguments_clear)
 
-/* The options of a verb, in the order of its page of help. (transfer full; of const Option) */
+/* The options of a verb, in the order of its help. (transfer full; of const Option) */
 GPtrArray *arguments_rows (const char *verb);
-/* (transfer full) (nullable): the verbs that take the option `word`, as a list for people. */
+/* The verbs that take the option `word`, as a list for people; NULL: none. (transfer full)
+ * (nullable) */
 char *arguments_takers (const char *word);
-/* Reads argv. Its page is shown, and the process ends, when --help is there. FALSE: said on stderr,
- * exit code 2. */
+/* Reads argv into *options (out; clear it in any case). With --help, prints the help and ends the
+ * process. FALSE: a message was printed; the exit code is 2. */
 gboolean arguments_read (Arguments *options, const ArgumentsVerb *verb, int argc, char **argv);
-/* The same of a verb with one word at most. */
+/* The same for a verb that takes at most one word. */
 gboolean arguments_read_one (Arguments *options, const ArgumentsVerb *verb, int argc, char **argv);
-/* What of `run` or `resume` does not fit together. FALSE: said on stderr. */
+/* FALSE: options of `run` or `resume` conflict; this was printed. Also derives --tcp, --heartbeat
+ * and --silence from other options. */
 gboolean arguments_fit (Arguments *options, gboolean resumes);
-/* … and does the plan of protection, with all options that stand before or behind the program?
- * `nodes` that the run begins with; 0: not known. */
+/* FALSE: the plan of protection conflicts with other options; this was printed. To be called when
+ * the options behind the program were read, too. `nodes`: that the run begins with; 0: not known
+ * yet. */
 gboolean arguments_fit_plan (const Arguments *options, gboolean resumes, guint nodes);
-/* How many nodes the options say; 0: that stands elsewhere: in a file of sites or of a checkpoint,
- * or srun or mpirun has started them. */
+/* The number of nodes by the options; 0: a file of sites, the checkpoint, srun or mpirun determines
+ * it. */
 guint arguments_nodes (const Arguments *options, gboolean resumes);
-/* The absolute path, or the URI, that `text` names (place_check). NULL: said on stderr,
- * COMMAND_STORE. (transfer full) */
+/* The absolute path or URI that `text` means (place_check). NULL: a message was printed; the exit
+ * code is COMMAND_STORE. (transfer full) */
 char *arguments_target (const char *text, gboolean insecure);
-/* Whether a checkpoint can be made at such a target. Of a URI the first node will see. FALSE: said
- * on stderr. */
+/* TRUE: a checkpoint can be made at `target`. A URI is not checked; the first node does that.
+ * FALSE: a message was printed. */
 gboolean arguments_target_is_writable (const char *target);
-/* The absolute path of PROGRAM, searched in PATH when it has no slash. NULL: said on stderr.
+/* The absolute path of PROGRAM, searched in PATH if it has no slash. NULL: a message was printed.
  * (transfer full) */
 char *arguments_program (const char *word);
-/* Whether the files of --stats and --trace, if any, can be made. FALSE: said on stderr. */
+/* TRUE: the files of --stats and --trace, if given, can be made. FALSE: a message was printed. */
 gboolean arguments_files_are_writable (const Arguments *options);
-/* Whether files can be made in the folder of the plain path `file`; makes one and removes it.
- * `what` names it. */
+/* TRUE: the file at the plain path `file` can be made (outlet_is_writable). `what`: its name in the
+ * message. FALSE: a message was printed. */
 gboolean arguments_place_is_writable (const char *what, const char *file);
-/* Fills the tokens of the user's key for what the run is to start, so that its nodes may mark its
- * checkpoint and prove the rows (coordinator/mark.h). The key stays here. */
+/* Fills run->token and run->rows_token, made with the user's key for this program and arguments.
+ * With them the nodes mark the checkpoint and prove its rows (coordinator/mark.h); the key stays
+ * here. */
 void arguments_sign (FolderRun *run);

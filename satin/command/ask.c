@@ -14,16 +14,17 @@
 #include <unistd.h>
 
 #define LOOK_US (10 * 1000)
-/* A run that has just been started may not listen yet. */
+/* How long a node is asked: a run that has just started may not listen yet. */
 #define ASK_LIMIT_US (5 * G_USEC_PER_SEC)
 #define ASK_AGAIN_US (200 * 1000)
-/* Longer than the launcher lets nodes be that do not go: one of both has to remove the folder. */
+/* Longer than the launcher waits for nodes that do not exit: either of the two must remove the
+ * folder. */
 #define LEAVE_LIMIT_US (10 * G_USEC_PER_SEC)
-/* Nodes of other hosts may have the answer for a little longer. */
+/* How much later than the end an answer from another host may come. */
 #define ANSWER_LIMIT_US (3 * G_USEC_PER_SEC)
-/* How often another host is asked. */
+/* The pause between two questions to another host. */
 #define AFAR_US (300 * 1000)
-/* After the last process is gone its `end` may still come to light. */
+/* How long after the last process is gone its `end` may still appear. */
 #define GONE_US (500 * 1000)
 
 void
@@ -33,7 +34,8 @@ ask_run_clear (AskRun *ask)
   g_clear_pointer (&ask->path, g_free);
 }
 
-/* The folder of a run that keeps its checkpoint at `target`, of a live one if there is one. */
+/* The folder of a run whose checkpoint is at `target`; of a live run if there is one. (transfer
+ * full) (nullable) */
 static char *
 find_by_checkpoint (const char *target)
 {
@@ -143,7 +145,8 @@ ask_launcher (const AskRun *ask)
   gint64 until_us = g_get_monotonic_time () + ASK_LIMIT_US;
   int code;
 
-  /* A launcher that died may have given its number to another process. */
+  /* The number of a dead launcher may belong to another process now, so only folder_is_live
+   * counts. */
   while (folder_is_live (ask->path) && g_get_monotonic_time () < until_us)
     {
       g_autoptr (GArray) listening = folder_pids (ask->path, FOLDER_NODE_ADDRESS);
@@ -179,8 +182,8 @@ ask_node (const AskRun *ask, const char *request, const char *what)
     }
 }
 
-/* The end may be with nodes of other hosts, when the launcher is gone by which they tell it. One of
- * them is asked, and all when that knows it. FALSE: it cannot be kept here. */
+/* If the launcher is gone, nodes of other hosts cannot send the end here. Asks one of them, now and
+ * then, and fetches the end if it knows it. FALSE: it cannot be written here. */
 static gboolean
 look_afar (const AskRun *ask, gint64 *asked_us, GError **error)
 {
@@ -201,7 +204,7 @@ look_afar (const AskRun *ask, gint64 *asked_us, GError **error)
   return kept;
 }
 
-/* Another node has told the end here, but not its answer. */
+/* TRUE: the end is here without its answer, and that may still come. */
 static gboolean
 answer_may_come (const AskRun *ask, int code, gint64 *end_us)
 {
@@ -255,7 +258,7 @@ ask_stay (const AskRun *ask)
   return FALSE;
 }
 
-/* Nobody else cleans up after a launcher that is gone; the nodes need a moment to go. */
+/* If the launcher is gone, nobody else removes the folder. The nodes need a moment to exit. */
 void
 ask_leave (const AskRun *ask)
 {
@@ -268,7 +271,7 @@ ask_leave (const AskRun *ask)
     return;
   while (folder_is_live (ask->path) && g_get_monotonic_time () < until_us)
     {
-      /* A node that came to the end later goes when it has been asked, too. */
+      /* A node that came to the end later exits when it was asked for it. */
       if (!look_afar (ask, &asked_us, NULL))
         return;
       g_usleep (LOOK_US);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `satin add`: starts more nodes for a run that goes on. Nodes of this host are left to themselves
- * once they have joined. This process stays with nodes of other hosts, since what they write goes
- * through it, and with those of sites with `again = yes`, which it replaces (launch/replace.h).
- * Main loop, one thread. Tests: add.sh, again.sh, preempt.sh. */
+/* `satin add`: starts more nodes for a live run. This process does not wait for nodes of this host
+ * that have joined. It stays with nodes of other hosts, since their files pass through it, and with
+ * nodes at sites with `again = yes`, which it replaces (launch/replace.h). Main loop, one thread.
+ * Tests: add.sh, again.sh, preempt.sh. */
 #include "arguments.h"
 #include "ask.h"
 #include "command.h"
@@ -20,20 +20,20 @@
 #include <string.h>
 
 #define TICK_MS 50
-/* Longer than a node tries, which then says why it is not let in. */
+/* Longer than a node tries to join, so the node itself says why it is not let in. */
 #define JOIN_LIMIT_US (40 * G_USEC_PER_SEC)
 
 typedef struct
 {
   const char *file; /* (nullable) of --sites */
-  const char *site; /* (nullable) only this one of them */
-  int nodes;  /* 0: as the file says, else one */
+  const char *site; /* (nullable) of --site: only this site */
+  int nodes;        /* 0: as many as the file says; without a file, one */
   int workers;
-  GPtrArray *sites; /* (nullable) of Site, as they were read */
+  GPtrArray *sites; /* (nullable) of Site */
 } Wish;
 
-/* A place at which a node is wanted. AWAITS -> LEFT_OUT (its node ended and had not joined) ->
- * JOINED (it, or one in its place, has), or AWAITS -> JOINED. */
+/* The outcome at a place at which a node is wanted. AWAITS -> LEFT_OUT (its node ended without
+ * having joined) -> JOINED (a node there has joined), or AWAITS -> JOINED. */
 typedef enum
 {
   AWAITS,
@@ -45,13 +45,13 @@ typedef struct
 {
   AskRun *ask;
   GMainLoop *loop;
-  GArray *places;    /* of Spot: one for each node that is wanted */
-  Replace *replace;  /* (nullable) the places whose nodes are started anew */
+  GArray *places;    /* of Spot: one for each wanted node */
+  Replace *replace;  /* (nullable) replaces nodes that ended */
   GArray *nodes;     /* of Started */
-  GArray *told;      /* of gboolean: the node's name was shown */
-  Outcome *outcomes; /* of the places */
-  char *said;        /* (nullable) why a node could not be started last */
-  gboolean bereft;   /* no member of the run is left that a node could join */
+  GArray *told;      /* of gboolean: the node's name was printed */
+  Outcome *outcomes; /* one for each place */
+  char *said;        /* (nullable) the last message about a node that could not be started */
+  gboolean bereft;   /* no living member is left that a node could join */
   gint64 started_us;
 } Add;
 
@@ -63,7 +63,7 @@ has_joined (const Add *add, const Started *node)
   return addresses != NULL;
 }
 
-/* The name under which it has joined. (transfer full) (nullable): not known yet. */
+/* The name of a node that has joined; NULL: not known yet. (transfer full) (nullable) */
 static char *
 joined_name (const Add *add, const Started *node)
 {
@@ -80,7 +80,7 @@ joined_name (const Add *add, const Started *node)
   return name;
 }
 
-/* Shows each node that has joined, once. */
+/* Prints the name of each node that has joined, once. */
 static void
 tell_joined (const Add *add)
 {
@@ -100,8 +100,8 @@ tell_joined (const Add *add)
     }
 }
 
-/* Of this host it is enough that a node has joined, where nobody wants another one in its place;
- * one of another host must be served to its end. */
+/* TRUE: this process need not stay for the node: it is gone, or has joined on this host and is not
+ * replaced. A node of another host must be served to its end. */
 static gboolean
 is_done (const Add *add, const Started *node)
 {
@@ -110,8 +110,8 @@ is_done (const Add *add, const Started *node)
              && has_joined (add, node));
 }
 
-/* No node is left here, and no member elsewhere: the run goes on no more. Of a node that has not
- * joined and may found the run anew there is only a log. */
+/* TRUE: no node of this process and no other member lives. A node that has not joined, and may
+ * found the run anew, has only a log. */
 static gboolean
 run_is_gone (const Add *add)
 {
@@ -122,7 +122,7 @@ run_is_gone (const Add *add)
          && !launch_folder_lives (add->ask->path, FOLDER_NODE_LOG);
 }
 
-/* While the run goes on, starts nodes in place of others. TRUE: some place waits for one. */
+/* While the run goes on, replaces nodes that ended. TRUE: some place waits for a node. */
 static gboolean
 look_to_places (Add *add)
 {
@@ -140,8 +140,8 @@ look_to_places (Add *add)
   return !add->bereft && replace_waits (add->replace);
 }
 
-/* A node of another host is told who the members are, and what can no longer join is ended. TRUE:
- * this process stays for the node. */
+/* Sends the members' addresses to a node of another host, and ends a node that can no longer join.
+ * TRUE: this process must stay for the node. */
 static gboolean
 serve (const Add *add, const Started *node, const char *peers)
 {
@@ -172,7 +172,7 @@ on_tick (gpointer data)
       const Started *node = &g_array_index (add->nodes, Started, i);
 
       busy = serve (add, node, peers) || busy;
-      /* A node of another host may wait in a queue for longer. */
+      /* A node of another host may wait in a batch queue for longer. */
       late_alone = late_alone && node->far == NULL && !has_joined (add, node);
     }
   tell_joined (add);
@@ -224,7 +224,7 @@ on_gone (GPid pid, int status, gpointer data)
     }
 }
 
-/* FALSE: it cannot be started, which was said. */
+/* FALSE: the node could not be started; this was printed. */
 static gboolean
 start_at (Add *add, guint place)
 {
@@ -278,7 +278,8 @@ wanted_places (const Add *add, const Wish *wish)
   return places;
 }
 
-/* COMMAND_DONE: all nodes are started. An exit code: one could not be, which was said. */
+/* COMMAND_DONE: all nodes are started. Else an exit code: one could not be started; this was
+ * printed. */
 static int
 start_all (Add *add)
 {
@@ -288,7 +289,8 @@ start_all (Add *add)
   return COMMAND_DONE;
 }
 
-/* All nodes are started, joined or gone; or the run is gone. */
+/* Starts the nodes and stays until all have joined or are gone, or the run is gone. Returns the
+ * exit code. */
 static int
 see_through (AskRun *ask, const Wish *wish)
 {
@@ -322,7 +324,8 @@ see_through (AskRun *ask, const Wish *wish)
   return code;
 }
 
-/* What is said of the run must be so of nodes that are added. */
+/* Checks that nodes can be added to the run. Returns an exit code, after a message unless it is
+ * 0. */
 static int
 check_run (const AskRun *ask)
 {
@@ -335,7 +338,7 @@ check_run (const AskRun *ask)
   if (!folder_is_live (ask->path))
     return command_say ("run '%s' is not running: its processes are gone", ask->run.name),
            COMMAND_ERROR;
-  if (host != NULL) /* process numbers in the folder are that host's */
+  if (host != NULL) /* process numbers in the folder are of that host */
     return command_say ("run '%s' was started on host '%s': add nodes there", ask->run.name, host),
            COMMAND_ERROR;
   if (ask->run.nodes == 0)
@@ -349,7 +352,7 @@ check_run (const AskRun *ask)
   return COMMAND_DONE;
 }
 
-/* Only the site that is wanted is left of `sites`. FALSE: it is none of them; said. */
+/* Removes all sites but `name` from `sites`. FALSE: there is no such site; this was printed. */
 static gboolean
 keep_site (const AskRun *ask, const char *name, GPtrArray *sites)
 {
@@ -371,8 +374,8 @@ keep_site (const AskRun *ask, const char *name, GPtrArray *sites)
   return FALSE;
 }
 
-/* The sites of this wish: of a file, or of the one that the run was started with. An exit code:
- * said. */
+/* Reads the sites of --sites or, with --site alone, those that the run was started with. Returns an
+ * exit code, after a message unless it is 0. */
 static int
 read_sites (AskRun *ask, Wish *wish)
 {
@@ -400,7 +403,7 @@ read_sites (AskRun *ask, Wish *wish)
   return COMMAND_DONE;
 }
 
-/* The nodes that are added count as of the run's build. */
+/* The added nodes count as nodes of the run's build. */
 static int
 count_as_run (AskRun *ask)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `satin --complete WORD…`: what may stand for the last word, a line each, for the completion of
- * shells: verbs, options, plans of protection, runs that go on and their nodes. Prints nothing
- * where a file is meant, which shells complete themselves. One thread. Tests: complete.sh. */
+/* `satin --complete WORD...`: prints what may stand for the last word, one a line, for the
+ * completion of shells: verbs, options, plans of protection, live runs and their nodes. Prints
+ * nothing where a file is meant, since shells complete files. One thread. Tests: complete.sh. */
 #include "arguments.h"
 #include "ask.h"
 #include "command.h"
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* Verbs whose first word is a run, and those whose second one is a node of it. */
+/* Verbs whose first word is a run, and those whose second word is a node of it. */
 static const char *const run_verbs[] = { "add", "leave",  "suspend", "save", "cancel",  "wait",
                                          "log", "status", "top",     "jobs", "metrics", NULL };
 static const char *const node_verbs[] = { "leave", "log", NULL };
@@ -91,7 +91,7 @@ command_complete (int argc, char **argv)
   for (int i = 2; i < argc - 1; i++)
     {
       if (strcmp (argv[i], "--") == 0)
-        return COMMAND_DONE; /* a program and its words */
+        return COMMAND_DONE; /* a program and its arguments follow */
       if (argv[i][0] == '-')
         continue;
       if (n_words++ == 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `satin inspect --json`: every sound row of every table, as one JSON object. Written row by row,
- * so that memory does not grow with the file. One thread. Tests: inspect.sh. */
+/* `satin inspect --json`: every sound row of every table, as one JSON object. Writes row by row, so
+ * that memory does not grow with the file. One thread. Tests: inspect.sh. */
 #include "command-inspect.h"
 
 #include "coordinator/readable.h"
@@ -18,7 +18,7 @@
 
 typedef struct
 {
-  GString *text; /* of the row being made */
+  GString *text; /* the row that is being written */
   gboolean is_first;
   guint64 damaged;
 } Writer;
@@ -30,7 +30,7 @@ flush (Writer *writer)
   g_string_truncate (writer->text, 0);
 }
 
-/* The next element of a list. */
+/* Begins the next element of a list. */
 static void
 begin_row (Writer *writer)
 {
@@ -41,7 +41,7 @@ begin_row (Writer *writer)
 static void
 end_row (Writer *writer)
 {
-  /* Every member ends with a comma. */
+  /* Each member ends with a comma. */
   g_string_truncate (writer->text, writer->text->len - 1);
   g_string_append_c (writer->text, '}');
   flush (writer);
@@ -74,7 +74,7 @@ add_time (Writer *writer, const char *key, gint64 seconds)
     add_text (writer, key, NULL);
 }
 
-/* GVariant's text, which `type` makes unambiguous. */
+/* Adds a value as GVariant's text, which is unambiguous together with `type`. */
 static void
 add_value (Writer *writer, const char *type, GBytes *value)
 {
@@ -85,7 +85,7 @@ add_value (Writer *writer, const char *type, GBytes *value)
   add_text (writer, "value", text);
 }
 
-/* Texts as such, other bytes in base64. */
+/* Writes a value that is UTF-8 as text, and other bytes in base64. */
 static gboolean
 write_setting (const char *key, GBytes *value, gpointer data, GError **error)
 {
@@ -275,7 +275,7 @@ write_tables (Inspection *inspection, Writer *writer, GError **error)
   return tables_each_event (file, write_event, writer, error);
 }
 
-/* What is missing is not known when its count is lost. */
+/* The numbers of missing results and lost rows; null if the checkpoint's count is lost. */
 static void
 add_lost (Writer *writer, const Audit *audit)
 {

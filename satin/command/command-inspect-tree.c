@@ -139,7 +139,8 @@ print_tree (const TreeView *view, const Tree *tree, const char *path, guint leve
     }
 }
 
-/* `last_root` (out, nullable): see ForestView. Returns the exit code. */
+/* Prints the tree of one root, or of a job. `last_root` (out, nullable): see ForestView. Returns
+ * the exit code. */
 static int
 show_tree (Inspection *inspection, const char *path, guint depth, guint32 *last_root)
 {
@@ -158,7 +159,7 @@ show_tree (Inspection *inspection, const char *path, guint depth, guint32 *last_
     *last_root = view->last_root;
   if (view->tree->rows == 0 && view->tree->kept == 0 && view->tree->children == NULL)
     {
-      /* --why has the words for that. */
+      /* --why explains that nothing is saved. */
       command_inspect_why (inspection, path);
       return COMMAND_DONE;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `satin inspect --verify`: every row of every table that was counted is there and proves itself,
- * or is missing or damaged. One thread. Tests: inspect.sh. */
+/* `satin inspect --verify`: checks every row that the checkpoint counted: it proves itself, or is
+ * missing or damaged. One thread. Tests: inspect.sh. */
 #include "command-inspect.h"
 
 #include "storage/recover/audit.h"
@@ -21,8 +21,8 @@ count_keep (const Keep *keep, gpointer data, GError **error)
   return TRUE;
 }
 
-/* A result or a state that proves itself is of no use when its path is none or its stem is lost. Of
- * base and delta what both make together is counted as kept, and of doubled rows one. */
+/* A result or kept state that proves itself is useless if its path is none or has a lost stem:
+ * moves it from kept to damaged. Of a base and a delta, or of doubled rows, one counts as kept. */
 static gboolean
 count_left_out (Inspection *inspection, Audit *audit, GError **error)
 {

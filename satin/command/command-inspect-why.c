@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `satin inspect --why PATH`: all that the checkpoint tells of one job. A path that has no row gets
- * a sentence that says why. One thread. Tests: inspect.sh. */
+/* `satin inspect --why PATH`: all that the checkpoint has about one job. If there is no row for the
+ * path, a sentence says why. One thread. Tests: inspect.sh. */
 #include "command-inspect.h"
 #include "forest.h"
 
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* So many missing jobs, nodes and events are named; the rest is counted. */
+/* At most so many missing jobs, nodes and events are named; the rest is counted. */
 #define SHOWN_MAX 10
 
 typedef struct
@@ -23,9 +23,9 @@ typedef struct
 {
   Inspection *inspection;
   Forest *forest;
-  const char *path;  /* as in the file */
-  GHashTable *nodes; /* id -> RestoreNode: who did what is saved at or below */
-  GPtrArray *events; /* of texts: those of the job, and of what lies above and below it */
+  const char *path;  /* of the job, as in the file */
+  GHashTable *nodes; /* id -> RestoreNode: rows and work of each node at and below the job */
+  GPtrArray *events; /* of texts: events of the job, and of jobs above and below it */
 } Why;
 
 static void
@@ -42,7 +42,7 @@ why_row_free (gpointer data)
   g_free (row);
 }
 
-/* Of rows below, only the sums are told. */
+/* Of rows below the job, only the sums are shown. */
 static gpointer
 why_row (guint level, gpointer data)
 {
@@ -203,7 +203,7 @@ print_sums (const Why *why, const Tree *tree)
     g_print ("%-9s and %u more nodes\n", "", g_hash_table_size (why->nodes) - SHOWN_MAX);
 }
 
-/* Depth first, as the paths are read. */
+/* Prints the missing jobs, depth first. */
 static void
 print_gaps (Stems *stems, const Tree *tree, const char *path, guint *shown)
 {
@@ -265,7 +265,7 @@ print_nothing (const Why *why, const ForestView *view, const char *name)
              name, command_inspect_path (known));
 }
 
-/* The state that the job itself has kept, or that of the one above which stands for it too. */
+/* Prints the kept state of the job itself, or of the job above whose state stands for it. */
 static gboolean
 print_keep (const Keep *keep, gpointer data, GError **error)
 {

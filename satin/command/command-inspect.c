@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `satin inspect`: what a checkpoint holds, for a person. One thread. Changes nothing; also shows a
- * checkpoint that a live run writes, since what stands at its place always is a whole file.
- * Tests: inspect.sh. */
+/* `satin inspect`: shows what a checkpoint holds. Changes nothing. A live run may write the
+ * checkpoint, since the file at its place is always whole. One thread. Tests: inspect.sh. */
 #include "command-inspect.h"
 #include "arguments.h"
 #include "forest.h"
@@ -14,7 +13,7 @@
 
 #include <string.h>
 
-/* So many of each are shown in the summary; --json shows all. */
+/* The summary shows at most so many of each; --json shows all. */
 #define NODES_SHOWN_MAX 20
 #define ROWS_SHOWN_MAX 10
 #define VALUE_SHOWN_MAX 40
@@ -41,7 +40,7 @@ typedef struct
   guint64 *bad;
 } Sieve;
 
-/* A sum alone does not make a path one, nor bring a lost stem back. FALSE: counted as bad. */
+/* FALSE: the row is not sound, or its path has a lost stem; it is counted as bad. */
 static gboolean
 passes (const Sieve *sieve, const char *path, gboolean is_sound)
 {
@@ -154,7 +153,7 @@ compare_work (gconstpointer a, gconstpointer b)
   return (x->work_s < y->work_s) - (x->work_s > y->work_s);
 }
 
-/* A checkpoint is born when its first node joins. */
+/* Prints when the first node joined, which is when the checkpoint began. */
 static void
 print_started (const GPtrArray *nodes)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `satin jobs`: what every stack of a run runs now. Each node is asked twice: that its stacks say
- * what they run, and a moment later, what they said. One thread and those of gather.h.
- * Tests: jobs.sh. */
+/* `satin jobs`: what every stack of a run runs now. Each node is asked twice: first to have its
+ * stacks record their jobs, a moment later for the records. Main thread, and the threads of
+ * gather.h. Tests: jobs.sh. */
 #include "arguments.h"
 #include "ask.h"
 #include "command.h"
@@ -17,9 +17,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Stacks that sync at all do so within this time. */
+/* A stack whose job syncs records within this time. */
 #define SAY_US (100 * 1000)
-#define ARGS_COLUMNS 32 /* on a terminal; elsewhere nothing is cut */
+#define ARGS_COLUMNS 32 /* on a terminal; elsewhere arguments are not cut */
 
 static void
 append_node_json (GString *json, const GatherNode *node)
@@ -36,7 +36,7 @@ append_node_json (GString *json, const GatherNode *node)
   g_string_append_printf (json, ",\"pid\":%u,\"workers\":%u,\"silent\":%s,\"more\":%u,\"jobs\":",
                           node->pid, node->workers, said == NULL ? "true" : "false",
                           said != NULL ? (guint)fields_count (said, "more") : 0);
-  /* The array stands last in the reply. */
+  /* The array is the last member of the reply. */
   const char *list = jobs != NULL && jobs->len > 0 ? strstr (node->reply, "\"jobs\":[") : NULL;
   if (list != NULL)
     g_string_append (json, list + strlen ("\"jobs\":"));
@@ -60,7 +60,7 @@ print_json (const AskRun *ask, const Gather *gather)
   g_print ("%s]}\n", json->str);
 }
 
-/* (transfer full): for what the job waits, "" if it runs. */
+/* What the job waits for; "" if it runs. (transfer full) */
 static char *
 describe_wait (GVariant *job)
 {
@@ -80,7 +80,7 @@ describe_wait (GVariant *job)
   return g_string_free (text, FALSE);
 }
 
-/* Takes over the cells but for the node's. */
+/* Adds a row: `node`, then copies of `cells`. */
 static void
 add_row (GPtrArray *rows, const char *node, const char *const cells[])
 {
@@ -141,7 +141,7 @@ add_node (GPtrArray *rows, const GatherNode *node)
     }
 }
 
-/* (transfer full) */
+/* The table as text. (transfer full) */
 static char *
 table_of (const Gather *gather)
 {
@@ -154,7 +154,8 @@ table_of (const Gather *gather)
   return shown_table (rows, 1u << 1 | 1u << 3);
 }
 
-/* Nodes that are silent have taken so long that what the others said meanwhile is old. */
+/* Silent nodes may have taken so long that the other nodes' records are old: then asks for new
+ * ones. */
 static void
 ask_all (Gather *gather)
 {
@@ -173,7 +174,8 @@ show (const AskRun *ask, gboolean json)
   g_autoptr (GError) error = NULL;
   g_autoptr (Gather) gather = NULL;
   g_autofree char *table = NULL;
-  g_autofree char *reply = ask_node (ask, "status", "cannot ask"); /* it may just begin */
+  /* retries while the run is starting */
+  g_autofree char *reply = ask_node (ask, "status", "cannot ask");
 
   if (reply == NULL)
     return COMMAND_ERROR;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `satin leave`: nodes hand over what they have and go; the run goes on. Blocking, one thread.
+/* `satin leave`: nodes hand over their work and exit; the run goes on. Blocking, one thread.
  * Tests: leave.sh. */
 #include "arguments.h"
 #include "ask.h"
@@ -12,22 +12,22 @@
 #include <string.h>
 
 #define LOOK_US (50 * 1000)
-/* Beyond the time that they have, for the words to go to and fro. */
+/* Time beyond --within for requests and replies. */
 #define GRACE_US (10 * G_USEC_PER_SEC)
 
-/* A node of the run, as its status tells. */
+/* A node of the run, from `status`. */
 typedef struct
 {
   char *id;
   gint64 pid;
-  gboolean leaving; /* it leaves already */
-  gboolean wanted;  /* it is one of those that are to leave */
+  gboolean leaving; /* it is already leaving */
+  gboolean wanted;  /* it is asked to leave */
 } LeaveNode;
 
 typedef struct
 {
   AskRun *ask;
-  const char *node, *site; /* who is to leave: one of the two */
+  const char *node, *site; /* which nodes leave; one of the two is NULL */
   double within_s;
 } Wish;
 
@@ -56,7 +56,8 @@ add_node (const Wish *wish, GVariant *node, GArray *nodes)
   g_array_append_val (nodes, item);
 }
 
-/* (transfer full): of LeaveNode; NULL: no node answers, and `reply` said why. */
+/* The nodes in a reply to `status` (nullable), of LeaveNode; empty if there is no reply. (transfer
+ * full) */
 static GArray *
 read_nodes (const Wish *wish, const char *reply)
 {
@@ -91,7 +92,7 @@ count (const GArray *nodes, gboolean wanted)
   return n;
 }
 
-/* Somebody is to leave, and somebody to stay. */
+/* FALSE: no node would leave, or none would stay; this was printed. */
 static gboolean
 check (const Wish *wish, const GArray *nodes)
 {
@@ -110,7 +111,7 @@ check (const Wish *wish, const GArray *nodes)
   return FALSE;
 }
 
-/* What a node lost, from its last figures. */
+/* Prints that a node has left, and what was lost, from its last figures. */
 static void
 tell_left (const Wish *wish, const LeaveNode *node)
 {
@@ -137,7 +138,7 @@ find (const GArray *nodes, const char *id)
   return NULL;
 }
 
-/* (nullable): one of them that is still here. */
+/* A leaver that is still a member; NULL: none is. */
 static const LeaveNode *
 find_left_over (const GArray *leavers, const GArray *nodes)
 {
@@ -158,7 +159,7 @@ tell_all_left (const Wish *wish, const GArray *leavers)
       tell_left (wish, &g_array_index (leavers, LeaveNode, i));
 }
 
-/* Waits until they have left, and says so. */
+/* Waits until the leavers have left, and prints that. Returns the exit code. */
 static int
 see_off (const Wish *wish, const GArray *leavers)
 {

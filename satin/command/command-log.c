@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `satin log`: what the nodes of a run have written to their logs. Blocking, one thread; logs may
- * hold anything. Tests: control.sh. */
+/* `satin log`: shows the logs of a run's nodes. Logs may hold anything. Blocking, one thread.
+ * Tests: control.sh. */
 #include "arguments.h"
 #include "ask.h"
 #include "command.h"
@@ -15,13 +15,14 @@
 typedef struct
 {
   const char *path;
-  GHashTable *shown; /* process -> bytes of its log that were shown */
-  gint64 last;       /* the process whose lines were shown last */
-  gint64 only;       /* 0: all */
+  GHashTable *shown; /* process number -> how many bytes of its log were shown */
+  gint64 last;       /* the process whose log was shown last */
+  gint64 only;       /* the only process to show; 0: all */
   gboolean titles;
 } Logs;
 
-/* The process of a node by its number in the run (`1.2`) or its own; 0: none. */
+/* The process number of a node that is named by its number in the run (`1.2`) or its process
+ * number; 0: none. */
 static gint64
 find_process (const char *path, const char *node)
 {
@@ -47,7 +48,7 @@ find_process (const char *path, const char *node)
   return 0;
 }
 
-/* Whole lines only, unless the log will not grow any more. */
+/* Shows new bytes of a log: whole lines only, unless `all`, when the log grows no more. */
 static void
 show_process (Logs *logs, gint64 pid, gboolean all)
 {

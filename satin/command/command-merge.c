@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `satin merge`: two checkpoints of one run become one. One thread. Tests: inspect.sh. */
+/* `satin merge`: unites two checkpoints of one run. One thread. Tests: inspect.sh. */
 #include "arguments.h"
 #include "command.h"
 
@@ -19,7 +19,7 @@ say_damage (const char *file, const char *damage)
     command_say ("'%s' is damaged: %s; what is lost of it is left out", file, damage);
 }
 
-/* To a URI by way of a file. */
+/* Merges into `out`; for a URI, into a file that is then uploaded. */
 static gboolean
 merge_to (const char *out, const char *const files[2], MergeTotals *totals, GError **error)
 {

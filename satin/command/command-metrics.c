@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `satin metrics`: a run's figures for monitoring. One thread and those of gather.h.
+/* `satin metrics`: a run's figures for monitoring. Main thread, and the threads of gather.h.
  * Tests: metrics.sh, test-metrics */
 #include "arguments.h"
 #include "ask.h"
@@ -25,7 +25,7 @@ command_metrics (int argc, char **argv)
     return command_usage ("metrics ", "missing run");
   if (!ask_find (said.words[0], &ask))
     return COMMAND_ERROR;
-  reply = ask_node (&ask, "status", "cannot ask"); /* it may just begin */
+  reply = ask_node (&ask, "status", "cannot ask"); /* retries while the run is starting */
   if (reply == NULL)
     return COMMAND_ERROR;
   gather = gather_new (ask.path, &error);

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Does anything in a checkpoint tell of a job? One that nothing tells of may still come into being:
- * so this only spares people the wait for a job whose path they have mistyped. The weight of a row
- * tells how many children the jobs above it can have had then; a later sync may have spawned more.
- * One thread. Tests: replay.sh. */
+/* Is it probable that there is a job at a path? A job that the checkpoint does not mention may
+ * still come into being, so this only warns people of mistyped paths. The weight of a row limits
+ * how many children the jobs above it had then; a later sync may have spawned more. One thread.
+ * Tests: replay.sh. */
 #include "command-replay.h"
 
 #include <math.h>
 
-/* Deeper paths stand in the file by their stems, and are not looked for. */
+/* Deeper paths are in the file by their stems, and are not checked. */
 #define LEVELS_MAX 60
 
 /* What is saved below a job. */
 typedef struct
 {
   gboolean is_any;
-  double last;        /* greatest number of a child at or below which there is a row */
-  double most, child; /* greatest weight of a row, and of a child's own row; 0: there is none */
+  double last;        /* the greatest number of a child at or below which there is a row */
+  double most, child; /* the greatest weight of a row, and of a child's own row; 0: there is none */
 } Below;
 
 static gboolean
@@ -56,7 +56,8 @@ read_below (Sql *file, const char *path, Below *below, GError **error)
   return sqlite3_reset (rows) == SQLITE_OK;
 }
 
-/* The job's own row or kept state stands for what is below it: nobody knows that. */
+/* *closed (out): the job has a row or a kept state, which stands for what is below it. FALSE: an
+ * error. */
 static gboolean
 is_closed (Sql *file, const char *path, gboolean *closed, GError **error)
 {
@@ -75,9 +76,9 @@ has_event (Sql *file, const char *path, gboolean *has, GError **error)
                   path, has, error);
 }
 
-/* *why, (transfer full): the job at `parent` had not so many children as would lead to `number`,
- * since no row below it could weigh what it does. *weight: at most that of the job; then at most
- * that of each child. FALSE: nobody knows. */
+/* *why (out, transfer full): the job at `parent` had too few children to have one with this number,
+ * since the rows below it would have weighed less. *weight: at most the weight of the job; then, at
+ * most that of each of its children. FALSE: not known. */
 static gboolean
 look_beside (Sql *file, const char *parent, guint32 number, double *weight, char **why)
 {
@@ -95,7 +96,8 @@ look_beside (Sql *file, const char *parent, guint32 number, double *weight, char
   return TRUE;
 }
 
-/* (transfer full) (nullable): main asks for it only when the root before it has finished. */
+/* Why there is no root `root` yet: main asks for it only when the root before it has finished.
+ * NULL: there may be one. (transfer full) (nullable) */
 static char *
 look_before (Sql *file, guint32 root)
 {
@@ -110,7 +112,7 @@ look_before (Sql *file, guint32 root)
   return g_strdup_printf ("root %u has not finished", root - 1);
 }
 
-/* Errors, as of a damaged file, are passed over: the program itself will say so. */
+/* Errors, such as a damaged file, are ignored: the program reports them. */
 char *
 command_replay_unlikely (Sql *file, const char *path)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `satin replay --verify SHARE`: see command-replay.h. The rows are those of a copy, so none is
- * replaced meanwhile. Tests: replay.sh. */
+/* `satin replay --verify SHARE`: see command-replay.h. Works on a copy of the checkpoint, so no row
+ * is replaced meanwhile. Tests: replay.sh. */
 #include "command-replay.h"
 #include "command.h"
 
@@ -70,7 +70,7 @@ verify_rows (Verification *all, const GPtrArray *rows)
   return COMMAND_DONE;
 }
 
-/* (transfer full) (nullable): the rows of the copy, which is made now. */
+/* Makes the copy and reads its rows. (transfer full) NULL: error. */
 static GPtrArray *
 read_rows (Verification *all, const char *target, GError **error)
 {

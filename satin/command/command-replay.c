@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `satin replay`: one job of a checkpoint runs again, alone, in this process, which becomes the
- * program (node/run-replay.h has the rest). One thread. Tests: replay.sh. */
+/* `satin replay`: runs one job of a checkpoint again, alone. This process becomes the program,
+ * which does the rest (node/run-replay.h). One thread. Tests: replay.sh. */
 #include "command-replay.h"
 #include "arguments.h"
 #include "command.h"
@@ -52,7 +52,7 @@ command_replay_numbers (Stems *stems, const char *path)
   return g_string_free (line, FALSE);
 }
 
-/* (transfer full) NULL: said on stderr, *code. */
+/* The path in numbers only. (transfer full) NULL: a message was printed; *code is the exit code. */
 static char *
 read_path (const char *text, const char *target, int *code)
 {
@@ -80,7 +80,8 @@ read_path (const char *text, const char *target, int *code)
   return NULL;
 }
 
-/* A mistyped path would cost the whole rest of the tree. FALSE: said on stderr. */
+/* FALSE, after a message: there is probably no job at `path`. To search for a mistyped path would
+ * compute the whole rest of the tree. */
 static gboolean
 is_likely (const char *target, const char *path)
 {
@@ -94,7 +95,7 @@ is_likely (const char *target, const char *path)
   return why == NULL;
 }
 
-/* What somebody would type to name the program too. (transfer full) */
+/* The command line that would also name the program. (transfer full) */
 static char **
 line_with_program (char *const *typed)
 {
@@ -120,7 +121,8 @@ command_replay_environment (const Arguments *wish, const char *target, const cha
   return wish->own.trust ? g_environ_setenv (all, RUN_REPLAY_ENV_TRUST, "1", TRUE) : all;
 }
 
-/* The program, and before it what leads there. (transfer full) NULL: said on stderr. */
+/* The command line that runs the program, with `behind` (nullable) before it, such as gdb.
+ * (transfer full) NULL: a message was printed. */
 static char **
 line_to_run (const FolderRun *run, char *const *behind)
 {
@@ -141,7 +143,7 @@ line_to_run (const FolderRun *run, char *const *behind)
   return (char **)g_ptr_array_free (line, FALSE);
 }
 
-/* Returns only if it fails. */
+/* Becomes the program. Returns only on failure, after a message. */
 static int
 become_program (const FolderRun *run, char **line, char **words)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `satin resume`: from a checkpoint to a run. Program, arguments, working directory and launch
- * options are the recorded ones unless said otherwise. One thread, but for the
+/* `satin resume`: starts a run from a checkpoint. Program, arguments, working directory and launch
+ * options are the recorded ones, unless the command line has others. One thread, except for the
  * first look. Tests: total.sh, suspend.sh, early.sh. */
 #include "arguments.h"
 #include "command.h"
@@ -41,7 +41,7 @@ static const ArgumentsVerb verb = {
   ARGUMENTS_BEHIND
 };
 
-/* A finished checkpoint gives its answer again; nothing is started for that. */
+/* Prints the answer of a finished checkpoint; nothing is started. Returns the exit code. */
 static int
 repeat_answer (const Restore *restore, const char *target)
 {
@@ -65,8 +65,8 @@ repeat_answer (const Restore *restore, const char *target)
   return restore->exit_code;
 }
 
-/* Where what stands at a URI is brought to, on the same disk as the folders of runs. It is held as
- * long as this process lives. (transfer full) (nullable): nowhere. */
+/* Makes a folder for the copy of a checkpoint at a URI, on the disk of the runs' folders. It is
+ * kept as long as this process lives. (transfer full) NULL: it cannot be made. */
 static char *
 make_copy_folder (void)
 {
@@ -77,7 +77,7 @@ make_copy_folder (void)
   return g_mkdir_with_parents (above, 0700) == 0 ? temporary_make_in (above, stem, NULL) : NULL;
 }
 
-/* What the checkpoint recorded, then what this command line says. */
+/* Fills `run` from the checkpoint's record, then from the command line. */
 static void
 fill_run (FolderRun *run, const Arguments *options, const Restore *restore, gboolean is_marked)
 {
@@ -135,8 +135,9 @@ is_same_place (const char *a, const char *b)
              && stat (b, &of_b) == 0 && of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino);
 }
 
-/* The run goes on with a copy at another place; the file that it goes on from stays as it is, and
- * may be read-only. 0: fine, and *target is the new place; *moved: it is another one. */
+/* --checkpoint: the run continues with a copy at another place. The file that it continues from
+ * stays as it is, and may be read-only. Returns 0 (*target is the new place; *moved, out: it is
+ * another one), or an exit code after a message. */
 static int
 move_on (char **target, const Arguments *options, const Restore *restore, gboolean *moved)
 {
@@ -166,8 +167,7 @@ move_on (char **target, const Arguments *options, const Restore *restore, gboole
   return COMMAND_DONE;
 }
 
-/* What stands at a URI is brought in a thread of its own, so that an interrupt ends that at once.
- */
+/* A thread downloads the checkpoint at a URI, so that an interrupt ends this at once. */
 typedef struct
 {
   const char *target, *copy, *folder, *tasks;
@@ -193,7 +193,8 @@ look (gpointer data)
   return NULL;
 }
 
-/* Nothing has begun. The other thread may be in a request. */
+/* Interrupted before the run began. The other thread may be in a request, so the process exits at
+ * once. */
 static gboolean
 on_interrupt (gpointer data)
 {
@@ -250,7 +251,7 @@ resume (const Arguments *options, const char *folder, const char *tasks, char *c
   code = recorded_command (&run, options->program, &restore, target, typed, &is_marked);
   if (code != COMMAND_DONE)
     return code;
-  /* Without its arguments nothing can be proved here: the nodes know them. */
+  /* Without the recorded arguments no proof can be checked here; the nodes check it. */
   if (restore.identity.argv != NULL && !proof_allows (restore.origin, target, &error))
     {
       command_say ("%s", error->message);
@@ -286,7 +287,7 @@ command_resume (int argc, char **argv)
 {
   g_auto (Arguments) options = { 0 };
   char *folder;
-  const char *tasks = NULL; /* their file of sites */
+  const char *tasks = NULL; /* the tasks' file of sites */
   int code;
 
   if (!arguments_read (&options, &verb, argc, argv) || !arguments_fit (&options, TRUE)

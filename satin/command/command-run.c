@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `satin run`: from a command line to a run. One thread. What the checkpoint holds is the founder's
- * to judge, since only it knows the program's jobs; here only what can be seen from outside.
+/* `satin run`: starts a run from a command line. The founder judges what the checkpoint holds,
+ * since only it knows the program's jobs; this file checks what shows from outside. One thread.
  * Tests: run.sh, input.sh. */
 #include "arguments.h"
 #include "command.h"
@@ -27,7 +27,8 @@ static const ArgumentsVerb verb
         "`satin resume URI`, or this same command, goes on. A second Ctrl-C quits at once.",
         ARGUMENTS_PROGRAM };
 
-/* Before there are nodes, so that it happens once. 0: done. */
+/* --new: renames the old checkpoint, before there are nodes, so that it happens once. Returns 0, or
+ * an exit code after a message. */
 static int
 set_aside (const char *checkpoint)
 {
@@ -44,8 +45,9 @@ set_aside (const char *checkpoint)
   return COMMAND_DONE;
 }
 
-/* Among the program's words may stand Satin's own options, as when it runs alone. What the launcher
- * has to know counts as if it stood before `--`. */
+/* Satin's options may also stand among the program's words, as when the program runs alone.
+ * Copies those that the launcher needs into *options, as if they stood before `--`. Returns an
+ * exit code. */
 static int
 lift_options (Arguments *options)
 {
@@ -80,7 +82,7 @@ lift_options (Arguments *options)
   return COMMAND_DONE;
 }
 
-/* `run` knows its program; it is filled here. */
+/* Fills `run`, whose program is set, and runs it. Returns the exit code. */
 static int
 start (const Arguments *options, FolderRun *run)
 {
@@ -144,7 +146,7 @@ command_run (int argc, char **argv)
 {
   g_auto (Arguments) options = { 0 };
   g_auto (FolderRun) run = { 0 };
-  const char *tasks = NULL; /* their file of sites */
+  const char *tasks = NULL; /* the tasks' file of sites */
   int code;
 
   if (!arguments_read (&options, &verb, argc, argv) || !arguments_fit (&options, FALSE))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `satin save`: has a run publish its checkpoint now, and waits for that. Blocking, one thread.
+/* `satin save`: makes a run publish its checkpoint now, and waits for that. Blocking, one thread.
  * Tests: control.sh, later.sh. */
 #include "arguments.h"
 #include "ask.h"
@@ -15,18 +15,18 @@
 #include <string.h>
 
 #define POLL_US (50 * 1000)
-/* Publishing itself may take long where the place is slow. */
+/* Publishing may take long at a slow place. */
 #define WAIT_LIMIT_S 120.0
 
-/* What a node says of the rounds of saving that it has seen end. */
+/* What a node reports of the rounds of saving that have ended. */
 typedef struct
 {
   double rounds, generation;
   gboolean failed;
-  char missing[256]; /* nodes that did not come to it in time; empty: none */
+  char missing[256]; /* nodes that did not save in time; empty: none */
 } Saved;
 
-/* FALSE: said on stderr. */
+/* Sends `request` and reads the reply into *saved (out). FALSE: a message was printed. */
 static gboolean
 ask_saved (const AskRun *ask, const char *request, Saved *saved)
 {
@@ -101,7 +101,8 @@ wait_for_round (const AskRun *ask, double within_s, double rounds)
   return COMMAND_ERROR;
 }
 
-/* Nothing may stand there: it would be of another run, or of another life of this one. */
+/* Checks that no checkpoint is at the new place: it would be of another run, or of an earlier life
+ * of this one. Returns an exit code, after a message unless it is 0. */
 static int
 check_place (const char *target)
 {
@@ -120,8 +121,8 @@ check_place (const char *target)
   return exists ? COMMAND_STORE : COMMAND_DONE;
 }
 
-/* The nodes agree to keep a checkpoint there; from then on the run is as one that was started with
- * it. */
+/* Makes the nodes keep a checkpoint at `target`, and records it, so that the run is like one that
+ * was started with it. Returns an exit code. */
 static int
 give (AskRun *ask, const char *target)
 {
@@ -139,7 +140,8 @@ give (AskRun *ask, const char *target)
   return command_say ("%s", error->message), COMMAND_ERROR;
 }
 
-/* `to`: what --to says. 0: the run keeps its checkpoint there. */
+/* Gives the run a checkpoint at `to`, the value of --to. Returns 0 if the run has it, else an exit
+ * code after a message. */
 static int
 give_checkpoint (AskRun *ask, const char *to, gboolean insecure)
 {

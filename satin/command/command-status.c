@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `satin status`: the runs of this user that go on, as their nodes tell it. One thread.
+/* `satin status`: shows the live runs of this user, from the replies of their nodes. One thread.
  * Tests: ended.sh, status.sh. */
 #include "arguments.h"
 #include "ask.h"
@@ -23,7 +23,7 @@ typedef struct
 {
   FolderRun run;
   char *reply; /* JSON of a node */
-  char *host;  /* (nullable) where the run was started, if not here */
+  char *host;  /* (nullable) the host where the run was started, if it is another one */
 } StatusRun;
 
 static void
@@ -36,7 +36,7 @@ live_clear (gpointer data)
   g_free (live->host);
 }
 
-/* What is known of a run none of whose nodes listens yet. */
+/* The status of a run of which no node listens yet. (transfer full) */
 static char *
 starting_json (const FolderRun *run)
 {
@@ -102,7 +102,7 @@ add_all (GArray *lives)
     }
 }
 
-/* What the nodes said, with what the folder knows. */
+/* The reply of a node, with facts from the folder. */
 static void
 append_run (GString *text, const StatusRun *live)
 {
@@ -161,7 +161,7 @@ seconds (GVariant *object, const char *key)
   return g_strdup_printf ("%.1f s", value);
 }
 
-/* A column is never empty, so that others can split the lines. */
+/* A column is never empty, so that other programs can split the lines. */
 static const char *
 cell (GVariant *node, const char *name)
 {
@@ -170,7 +170,8 @@ cell (GVariant *node, const char *name)
   return *text != '\0' ? text : "-";
 }
 
-/* (borrowed) Others have not heard of it for a while, or as it says itself. */
+/* "silent" if the other nodes have not heard from it for a while; else the state that it reports.
+ * (transfer none) */
 static const char *
 state_of (GVariant *node)
 {
@@ -253,8 +254,8 @@ print_run (const StatusRun *live)
     g_print ("  starting\n");
 }
 
-/* What the checkpoint itself tells when no run of this machine keeps it: a run that was started on
- * another one may. */
+/* The run may have been started on another machine: asks the nodes that the checkpoint names.
+ * Returns the exit code. */
 static int
 look_into (const char *target)
 {
@@ -273,7 +274,7 @@ look_into (const char *target)
   return COMMAND_ERROR;
 }
 
-/* There is no live run of this name or checkpoint here. */
+/* Prints why there is no live run of this name or checkpoint here. Returns the exit code. */
 static int
 say_why (const char *word, gboolean insecure, const GError *error)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `satin submit`: a run as a job of Slurm that goes on in the next job when its time is over.
- * Writes the batch script and hands it to sbatch; the script does the rest. One thread.
+/* `satin submit`: runs a program as a Slurm job, which is queued again when its time is over.
+ * Writes the batch script and gives it to sbatch; the script does the rest. One thread.
  * Tests: submit.sh. */
 #include "arguments.h"
 #include "command.h"
@@ -27,7 +27,7 @@ typedef struct
 {
   Arguments said;
   char **run_words;    /* of --run */
-  char *path, *target; /* of the program and the checkpoint; the latter nullable */
+  char *path, *target; /* of the program, and of the checkpoint (nullable) */
 } Submit;
 
 static void
@@ -40,8 +40,8 @@ submit_clear (Submit *submit)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Submit, submit_clear)
 
-/* What --run holds must be options of `satin run` that submit does not write itself. FALSE: said on
- * stderr. */
+/* FALSE, after a message: --run has something else than options of `satin run` that submit does not
+ * write itself. */
 static gboolean
 check_run (Submit *submit)
 {
@@ -62,7 +62,7 @@ check_run (Submit *submit)
   all = g_strv_builder_end (words);
   if (!arguments_read (&options, &run, (int)g_strv_length (all), all)
       || !arguments_fit (&options, FALSE) || !arguments_fit_plan (&options, TRUE, 0))
-    return FALSE; /* each job of the chain has the checkpoint */
+    return FALSE; /* each job has a checkpoint */
   if (options.words[0] != NULL)
     return command_usage (VERB, "--run: '%s' is no option", options.words[0]), FALSE;
   if (options.nodes > 0 || options.own.workers > 0 || options.own.checkpoint != NULL
@@ -73,7 +73,7 @@ check_run (Submit *submit)
   return TRUE;
 }
 
-/* FALSE: said on stderr. */
+/* FALSE: --sbatch or --time is wrong; a message was printed. */
 static gboolean
 check_texts (const Arguments *said)
 {
@@ -88,7 +88,7 @@ check_texts (const Arguments *said)
   return TRUE;
 }
 
-/* A file that is no script of ours is not touched. FALSE: said on stderr. */
+/* Writes the script. Replaces only a file that is such a script. FALSE: a message was printed. */
 static gboolean
 write_script (const char *file, const char *text)
 {
@@ -103,7 +103,7 @@ write_script (const char *file, const char *text)
   return TRUE;
 }
 
-/* Shows the number of the job. An exit code. */
+/* Gives the script to sbatch and prints the number of the job. Returns an exit code. */
 static int
 submit_file (const char *file, const char *name)
 {
@@ -126,7 +126,7 @@ submit_file (const char *file, const char *name)
   return COMMAND_DONE;
 }
 
-/* What can be seen to be wrong before there is a script; an exit code. */
+/* Reads and checks the command line. Returns an exit code, after a message unless it is 0. */
 static int
 read_words (Submit *submit, int argc, char **argv)
 {

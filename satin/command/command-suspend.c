@@ -5,16 +5,17 @@
 #include "ask.h"
 #include "command.h"
 
-/* The nodes themselves give up waiting for each other long before. */
+/* The nodes stop waiting for each other long before. */
 #define WAIT_LIMIT_US (120 * G_USEC_PER_SEC)
 
 typedef struct
 {
-  const char *verb, *summary, *what, *done; /* `done`: what the run then is */
-  int code; /* of a run that ended this way */
+  const char *verb, *summary, *what,
+      *done; /* `what`: begins error messages; `done`: the state of the run then */
+  int code;  /* exit code of a run that ended this way */
 } Way;
 
-/* `when`: before what, or nothing. */
+/* `when`: "", or ", before it could be ..." */
 static void
 say_suspended (const FolderRun *run, const char *when)
 {
@@ -37,7 +38,7 @@ say_cancelled (const FolderRun *run, const char *when)
     command_say ("run '%s' is cancelled%s; what was saved is kept in %s", run->name, when, quoted);
 }
 
-/* It lived when it was asked, and has ended in another way. */
+/* The run has ended in another way than it was asked to. Returns its exit code. */
 static int
 tell_overtaken (const Way *way, const FolderRun *run, int code)
 {
@@ -52,7 +53,8 @@ tell_overtaken (const Way *way, const FolderRun *run, int code)
   return code;
 }
 
-/* `sentence` (nullable): what the run said at its end. */
+/* Prints the result of ask_wait, `code`. `sentence` (nullable): the message that the run left.
+ * Returns the exit code. */
 static int
 tell (const Way *way, const FolderRun *run, int code, const char *sentence)
 {
@@ -72,7 +74,7 @@ tell (const Way *way, const FolderRun *run, int code, const char *sentence)
       return COMMAND_ERROR;
     }
   if (code == COMMAND_STORE && sentence != NULL)
-    { /* where what could not be published is kept */
+    { /* the sentence tells where the data is that could not be published */
       command_say ("run '%s' has ended: %s", run->name, sentence);
       return code;
     }
@@ -90,7 +92,7 @@ tell (const Way *way, const FolderRun *run, int code, const char *sentence)
   return COMMAND_DONE;
 }
 
-/* Nothing would be left of it. FALSE: said. */
+/* FALSE, after a message: the run has no checkpoint, so its work would be lost. */
 static gboolean
 can_be_suspended (const Way *way, const AskRun *ask)
 {

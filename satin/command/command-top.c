@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `satin top`: a run live in a terminal. A thread asks the nodes each second, so that a node that
- * does not answer delays the figures and never the keys; the main thread reads keys and draws.
+/* `satin top`: shows a run live in a terminal. A thread asks the nodes each second, so a silent
+ * node delays the figures but never the keys. The main thread reads keys and draws.
  * Tests: top.sh, test-top. */
 #include "arguments.h"
 #include "ask.h"
@@ -29,10 +29,10 @@ typedef struct
   AskRun *ask;
   GMutex mutex;
   GCond cond;
-  /* under the mutex */
-  TopSample *sample; /* the last one; NULL: none yet */
+  /* Under the mutex. */
+  TopSample *sample; /* the last sample; NULL: none yet */
   GPtrArray *events; /* of char * */
-  guint number;      /* how many samples there were */
+  guint number;      /* the number of samples so far */
   gboolean stop, gone;
 } Top;
 
@@ -57,7 +57,7 @@ add_events (Top *top, const TopSample *before, const TopSample *after)
     g_ptr_array_remove_range (top->events, 0, top->events->len - EVENTS_MAX);
 }
 
-/* FALSE: the run is over. */
+/* Takes a sample, unless no node replies. FALSE: the run is over. */
 static gboolean
 take_sample (Top *top)
 {
@@ -111,7 +111,7 @@ elapsed_s (const Top *top)
   return started_us > 0 ? (double)(g_get_real_time () - started_us) / G_USEC_PER_SEC : NAN;
 }
 
-/* (transfer full) NULL: there is no sample yet. */
+/* The screen as text. (transfer full) NULL: there is no sample yet. */
 static char *
 draw (Top *top, TopView *view)
 {
@@ -164,7 +164,7 @@ show_screen (Top *top, TopView *view)
   fflush (stdout);
 }
 
-/* FALSE: leave. */
+/* Handles `n` bytes of keys. FALSE: quit. */
 static gboolean
 obey (TopView *view, const char *keys, gssize n)
 {
@@ -189,7 +189,7 @@ obey (TopView *view, const char *keys, gssize n)
   return TRUE;
 }
 
-/* Keys come one by one and are not shown. FALSE: stdin is no terminal. */
+/* Makes the terminal deliver keys one by one, without showing them. FALSE: stdin is no terminal. */
 static gboolean
 set_keys (struct termios *before)
 {
@@ -271,7 +271,7 @@ run_in_terminal (Top *top, TopView *view)
   return COMMAND_DONE;
 }
 
-/* Two samples, since rates are of the time between two. */
+/* Prints one screen, of two samples, since rates need two. */
 static int
 print_once (Top *top, TopView *view)
 {
@@ -301,7 +301,8 @@ is_terminal (void)
   return isatty (STDOUT_FILENO) && term != NULL && *term != '\0' && strcmp (term, "dumb") != 0;
 }
 
-/* (transfer full) (nullable): the only live run. */
+/* The name of the only live run. NULL, after a message: there is none, or several. (transfer
+ * full) */
 static char *
 find_only (void)
 {

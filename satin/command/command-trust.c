@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `satin trust`: the results of a checkpoint that somebody else wrote become this user's. The
- * program that it names is still not started by `satin resume FILE` alone. One thread.
+/* `satin trust`: makes the results of a checkpoint that another user wrote this user's. `satin
+ * resume FILE` alone still does not start the program that it names. One thread.
  * Tests: signed.sh. */
 #include "arguments.h"
 #include "command.h"
@@ -17,7 +17,8 @@
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Restore, restore_clear)
 
-/* A URI by way of a file, which replaces what stands there unless that has changed meanwhile. */
+/* Downloads the file at a URI, trusts it, and replaces the file at the URI unless that has changed
+ * meanwhile. */
 static gboolean
 trust_far (const char *target, const char *folder, MergeTotals *totals, GError **error)
 {

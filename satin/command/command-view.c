@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `satin view`: one page that shows a run, served on this host to its own user, or written to a
- * file. This process asks the run as `satin status` does and reads its checkpoint as `satin
- * inspect` does; nodes listen to nobody new. Main loop; the checkpoint is read in a GTask thread,
- * one at a time. Tests: view.sh, view-browser.sh. */
+/* `satin view`: a page that shows a run, served on this host to its own user, or written to a file.
+ * This process asks the run as `satin status` does and reads its checkpoint as `satin inspect`
+ * does; the nodes need no other way in. Main loop; a GTask thread reads the checkpoint, one at a
+ * time. Tests: view.sh, view-browser.sh. */
 #include "arguments.h"
 #include "ask.h"
 #include "command.h"
@@ -27,32 +27,34 @@
 #include <time.h>
 
 #define TICK_MS 1000
-/* The checkpoint is read so much later as reading it costs processor time: 2 % of a core. */
+/* After reading the checkpoint, pauses 50 times the processor time that this took, so that it costs
+ * 2 % of a core; and at least so many seconds. */
 #define READ_EVERY_S 3
 #define READ_SHARE 50
-/* Nothing happens in a stream for so many ticks at most, so that a closed one is noticed. */
+/* A stream without an event for so many ticks gets an empty one, so that a closed one is
+ * noticed. */
 #define PING_TICKS 15
-/* A whole page is sent no more often. */
+/* At least so many ticks lie between two whole models. */
 #define WHOLE_TICKS 3
-/* A run that has ended may need a moment to say how. */
+/* A run whose processes are gone may need so many ticks to show how it ended. */
 #define END_TICKS 3
 
 typedef struct
 {
-  AskRun ask; /* its path is NULL: nothing lives, only the checkpoint is shown */
+  AskRun ask; /* path NULL: there is no live run, only a checkpoint */
   char *name;
   ViewModel *model;
-  ViewTree *tree; /* (nullable) there is no checkpoint */
+  ViewTree *tree; /* NULL: there is no checkpoint */
   ViewServer *server;
-  char *ledger; /* (nullable) JSON: what was read last */
-  char *boxes;  /* (nullable) JSON: the root's */
+  char *ledger; /* (nullable) JSON: the last one that was read */
+  char *boxes;  /* (nullable) JSON: the boxes of the root */
   ViewMetrics metrics;
   gboolean is_asking, is_reading, wants_whole, wants_read;
   gint64 read_after_us;
   guint since_whole, since_sent, since_asked, unanswered;
 } View;
 
-/* What the thread that reads the checkpoint has found. */
+/* What the thread has read from the checkpoint. */
 typedef struct
 {
   char *ledger, *boxes;
@@ -92,7 +94,8 @@ thread_cpu_s (void)
   return (double)used.tv_sec + (double)used.tv_nsec / 1e9;
 }
 
-/* Errors are no more than nothing new: a run publishes its checkpoint a while after it began. */
+/* Reads the checkpoint. An error counts as nothing new, since a run first publishes its checkpoint
+ * a while after it began. (transfer full) */
 static Reading *
 read_tree (ViewTree *tree, GError **error)
 {
@@ -189,7 +192,7 @@ begin_reading (View *view)
   g_task_run_in_thread (task, read_in_thread);
 }
 
-/* While somebody looks, as often as it may be; and once at the end. */
+/* Reads the checkpoint while a browser looks, as often as the pause allows, and once at the end. */
 static void
 look_at_tree (View *view)
 {
@@ -219,7 +222,8 @@ end_words (int code)
     }
 }
 
-/* Whether the run is over, and how. (transfer full) (nullable) */
+/* How the run ended, and *code (out; -1: its processes are gone); NULL: it has not ended. (transfer
+ * full) (nullable) */
 static char *
 find_end (const View *view, int *code)
 {
@@ -311,7 +315,7 @@ on_tick (gpointer data)
   return G_SOURCE_CONTINUE;
 }
 
-/* A request for boxes other than the root's. */
+/* A request for the boxes of a job other than the root. */
 typedef struct
 {
   ViewTree *tree;
@@ -420,7 +424,8 @@ get (ViewCall *call, const ViewHttpRequest *request, gpointer data)
     view_server_reply (call, VIEW_HTTP_NOT_FOUND, "text/plain", NULL);
 }
 
-/* What `satin status` adds of the run's folder: members without the comma before them. */
+/* The facts that `satin status` adds from the run's folder: members of a JSON object, without a
+ * comma first. (transfer full) */
 static char *
 facts_of (const FolderRun *run)
 {
@@ -432,7 +437,7 @@ facts_of (const FolderRun *run)
   return g_strdup (json->str + 1);
 }
 
-/* A run that lives here. FALSE: there is none of this name. */
+/* Finds a live run of this host. FALSE: there is none of this name. */
 static gboolean
 find_run (View *view, const char *word)
 {
@@ -451,8 +456,8 @@ find_run (View *view, const char *word)
   return TRUE;
 }
 
-/* The checkpoint of a run that is over: by its name, or the place itself. -1: there is none, and
- * nothing was said; else an exit code, 0 when it was found. */
+/* Finds the checkpoint of a run that is over, by the run's name or by its place. Returns 0, or an
+ * exit code after a message. */
 static int
 find_checkpoint (View *view, const char *word, gboolean insecure)
 {
@@ -473,7 +478,7 @@ find_checkpoint (View *view, const char *word, gboolean insecure)
     target = arguments_target (word, insecure);
   if (target == NULL)
     return COMMAND_STORE;
-  /* A bare word is more likely the name of a run. */
+  /* A bare word is probably the name of a run. */
   if (run.checkpoint == NULL && strpbrk (word, "/:") == NULL
       && !g_file_test (word, G_FILE_TEST_EXISTS))
     return command_say ("there is no run '%s' here (`satin status` lists them), and no checkpoint"

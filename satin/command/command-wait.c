@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `satin wait`: blocks until a run ends, with its exit code. Its answer is shown once: by the
- * launcher while that lives, else here. Blocking, one thread. Tests: control.sh, ended.sh. */
+/* `satin wait`: waits until a run ends, and returns its exit code. The answer is shown once: by the
+ * launcher if it lives, else here. Blocking, one thread. Tests: control.sh, ended.sh. */
 #include "arguments.h"
 #include "ask.h"
 #include "command.h"
@@ -12,11 +12,12 @@
 #include <unistd.h>
 
 #define LOOK_US (10 * 1000)
-/* So long the launcher may take to see the end. */
+/* How long the launcher may take to see the end. */
 #define LAUNCHER_LIMIT_US (5 * G_USEC_PER_SEC)
 
-/* Several may wait, and the launcher may be about to show it, or to die: the first to say so does.
- * A program alone shows its answer itself. */
+/* Shows the answer, unless another process does: several may wait, and the launcher may be about to
+ * show it, or to die. The first process to claim it shows it. A program alone shows its own answer.
+ * Returns the exit code. */
 static int
 show_once (const AskRun *ask, int code, const char *sentence)
 {
@@ -44,7 +45,7 @@ show_once (const AskRun *ask, int code, const char *sentence)
   return launch_words_answer (ask->path, code);
 }
 
-/* `code`: of ask_wait, below 0. */
+/* Prints why there is no exit code. `code`: of ask_wait, below 0. */
 static void
 say_no_end (const AskRun *ask, int code, const char *sentence)
 {
@@ -63,7 +64,8 @@ say_no_end (const AskRun *ask, int code, const char *sentence)
                  quoted != NULL ? "` goes on, or shows the answer" : "");
 }
 
-/* TRUE: the run has ended, and its folder is gone, or going. What it had to say was said. */
+/* TRUE: the run has ended with *code, and its folder is gone or being removed. Its messages were
+ * printed. */
 static gboolean
 is_recorded (const char *word, int *code)
 {
@@ -72,8 +74,9 @@ is_recorded (const char *word, int *code)
   return path != NULL && folder_has_ended (path, code, NULL);
 }
 
-/* FALSE: there is nothing to wait for, and `code` is what the run gave, or said on stderr is why
- * nobody knows. Others who waited may be removing the folder. */
+/* Finds the run and keeps its folder. FALSE: there is nothing to wait for; *code is the exit
+ * code of the run, or of an error after a message. (Other waiting processes may be removing the
+ * folder.) */
 static gboolean
 begin (const char *name, AskRun *ask, int *code)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What was meant by a wrong word. One thread. */
+/* Finds the word that was meant by a mistyped one. One thread. */
 #include "command.h"
 
 #include <string.h>
 
-/* How many letters must be changed, added or left out. */
+/* The edit distance: how many letters must be changed, added or removed. */
 static guint
 distance (const char *a, const char *b)
 {
@@ -32,7 +32,7 @@ const char *
 command_nearest (const char *word, const char *const *names)
 {
   const char *nearest = NULL;
-  guint least = 3; /* two letters are a slip */
+  guint least = 3; /* at most two letters may be wrong */
 
   for (; *names != NULL; names++)
     {

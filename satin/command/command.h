@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The entry points of all verbs of the `satin` command; their exit codes and words on stderr are of
- * command-words.h, their options of arguments.h. One thread. Knows nothing of what a verb does. */
+/* The entry points of all verbs of the `satin` command. command-words.h has exit codes and
+ * messages, arguments.h the options. One thread. */
 #pragma once
 
 #include "launch/command-words.h"
 
 #include <gio/gio.h>
 
-/* Each verb gets its own argc and argv, argv[0] being the verb, and returns the exit code. */
+/* argv[0] is the verb. Each returns the exit code. */
 int command_run (int argc, char **argv);
 int command_resume (int argc, char **argv);
 int command_replay (int argc, char **argv);
@@ -29,5 +29,6 @@ int command_trust (int argc, char **argv);
 int command_view (int argc, char **argv);
 int command_submit (int argc, char **argv);
 
-/* The one of `names` (NULL-terminated) that somebody meant who wrote `word`. (nullable) */
+/* The name of `names` (NULL-terminated) that is most like the mistyped `word`; NULL: none is like
+ * it. (transfer none) (nullable) */
 const char *command_nearest (const char *word, const char *const *names);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See ended.h. A run whose processes died has a folder without an end; one that ended has a folder,
- * or a record (folder/folder-ended.h).
- * Tests: status.sh. */
+/* See ended.h. A run whose processes died has a folder without an end. A run that ended has a
+ * folder, or a record (folder/folder-ended.h). Tests: status.sh. */
 #include "ended.h"
 #include "command.h"
 
@@ -12,8 +11,8 @@
 typedef struct
 {
   FolderRun run;
-  int code;      /* -1: it has not ended, its processes are gone */
-  gint64 end_us; /* 0: nobody knows */
+  int code;      /* exit code; -1: no end, but its processes are gone */
+  gint64 end_us; /* 0: not known */
 } Ended;
 
 static double
@@ -24,7 +23,7 @@ elapsed_s (const FolderRun *run, gint64 until_us)
              : 0;
 }
 
-/* (transfer full) (nullable) */
+/* The time as text; NULL: not known. (transfer full) (nullable) */
 static char *
 show_time (gint64 at_us, gboolean universal)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rows come in the order of their texts, where what lies below one child mostly comes together; so
- * a child is looked for in the last place only, and children are sorted and united at the end. */
+/* See forest.h. Rows come in the order of their paths' texts, so rows below one child mostly follow
+ * each other. A child is therefore searched in the last place only; children are sorted and united
+ * at the end. */
 #include "forest.h"
 
 #include <string.h>
@@ -8,8 +9,8 @@
 struct Forest
 {
   Stems *stems;
-  guint32 root; /* of the program: that of the job asked for … */
-  GArray *top;  /* … and of guint32: its numbers */
+  guint32 root; /* the number of the top job's root ... */
+  GArray *top;  /* ... and of guint32: the numbers of its path */
   GArray *numbers;
   guint depth;
   GDestroyNotify row_free;
@@ -110,7 +111,7 @@ enter (Forest *forest, double work_s, double weight, ForestRow row, gpointer dat
   return FOREST_SHOWN;
 }
 
-/* So far the path at hand and that of the top job are the same. */
+/* How many numbers forest->numbers and the top job's path have in common. */
 static gsize
 common_length (const Forest *forest)
 {
@@ -120,8 +121,8 @@ common_length (const Forest *forest)
   return common;
 }
 
-/* Children are spawned in the order of their numbers, so one with a greater number proves those
- * before it. */
+/* Children are spawned in the order of their numbers, so a greater number proves that the smaller
+ * ones exist. */
 static void
 learn_from_outside (Forest *forest, gsize common)
 {
@@ -132,7 +133,7 @@ learn_from_outside (Forest *forest, gsize common)
   forest->view.depth_known = MAX (forest->view.depth_known, known);
 }
 
-/* Reads a path into the numbers at hand. */
+/* Reads a path into forest->numbers. */
 static ForestPlace
 read_path (Forest *forest, const char *path)
 {

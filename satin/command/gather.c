@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See gather.h. Threads of a pool wait for the nodes. Tests: jobs.sh. */
+/* See gather.h. The threads of a pool each wait for a node. Tests: jobs.sh. */
 #include "gather.h"
 
 #include "ask.h"
@@ -8,7 +8,7 @@
 
 #include "text/fields.h"
 
-/* Silent nodes take some seconds each. */
+/* A silent node occupies a thread for some seconds. */
 #define THREADS_MAX 32
 
 static void

@@ -12,10 +12,10 @@
 typedef enum
 {
   METRIC_GAUGE,
-  METRIC_COUNTER /* its samples end in _total */
+  METRIC_COUNTER /* its samples end with _total */
 } MetricType;
 
-/* A figure of each node: a member of its reply. */
+/* A figure of each node: `member` of its reply. */
 typedef struct
 {
   const char *name, *unit, *member, *help;
@@ -46,7 +46,7 @@ typedef struct
 
 static const char *const states[] = { "up", "leaving", "silent" };
 
-/* Label values have three escapes. */
+/* In label values a newline, a quote and a backslash are escaped. */
 static void
 append_label (GString *text, const char *value)
 {
@@ -63,7 +63,7 @@ append_label (GString *text, const char *value)
   g_string_append_c (text, '"');
 }
 
-/* In OpenMetrics the family of a counter has not the ending of its samples. */
+/* In OpenMetrics the family of a counter has no _total at its end; in Prometheus' format it has. */
 static void
 begin_family (Writer *writer, const char *name, MetricType type, const char *unit, const char *help)
 {

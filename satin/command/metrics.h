@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A run's figures as text, for Prometheus and the like. Pure. */
+/* A run's figures as text, for Prometheus and similar programs. Pure. */
 #pragma once
 
 #include "gather.h"
@@ -11,7 +11,6 @@ typedef enum
 } MetricsFormat;
 
 /* `gather`: after gather_ask of CONTROL_FIGURES. A figure that is not known has no sample. Labels
- * name the run, nodes and sites, never a path or an argument. OpenMetrics ends with "# EOF".
- * (transfer full)
- */
+ * name the run, nodes and sites, never a path or an argument. OpenMetrics text ends with "# EOF".
+ * (transfer full) */
 char *metrics_text (const Gather *gather, MetricsFormat format);

@@ -45,7 +45,7 @@ recorded_folder (const Identity *identity, gboolean is_marked)
   return here;
 }
 
-/* The command line of this process up to `--`, and behind it the program. (transfer full) */
+/* The command line of this process up to `--`, then `--` and the program. (transfer full) */
 static char *
 line_to_type (char *const *typed, const char *program, char *const *words, gboolean needs_trust)
 {
@@ -69,8 +69,8 @@ line_to_type (char *const *typed, const char *program, char *const *words, gbool
   return g_string_free (g_steal_pointer (&line), FALSE);
 }
 
-/* Words that the program is to get as they are: a `--` keeps those that look like options of
- * Satin's from being taken for such. (transfer full) */
+/* `words`, with a `--` before them if some look like options of Satin: then the program gets all of
+ * them. (transfer full) */
 static char **
 guard_words (char *const *words)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `satin VERB …`: finds the verb. One thread; everything else is the verb's. Tests: input.sh. */
+/* `satin VERB ...`: calls the verb. One thread. Tests: input.sh. */
 #include "command.h"
 
 #include "coordinator/mark.h"
@@ -74,7 +74,7 @@ call_verb (const char *name, int argc, char **argv)
                         nearest != NULL ? "'?" : "");
 }
 
-/* The page of --help of a verb that has options. */
+/* Prints the help of a verb. */
 static int
 help_of (const char *name)
 {
@@ -98,7 +98,7 @@ verb_help (int argc, char **argv)
   return COMMAND_DONE;
 }
 
-/* As they are, whatever the locale: GLib would write a question mark for what it cannot show. */
+/* Prints bytes unchanged: GLib would print a question mark for characters that the locale lacks. */
 static void
 print (const char *text)
 {

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Work below this is not worth an event. */
+/* Less work is not worth an event. */
 #define LOST_MIN_S 0.05
 
 void
@@ -46,7 +46,7 @@ top_sample_free (TopSample *sample)
   g_free (sample);
 }
 
-/* (nullable) */
+/* NULL: there is no such node. (transfer none) (nullable) */
 static const TopNode *
 find_node (const TopSample *sample, const char *id)
 {
@@ -79,7 +79,7 @@ add_jobs (TopSample *sample, const char *id, GVariant *said)
     }
 }
 
-#define STANDS_S 60.0 /* when so long nothing more is done, the rate is 0 */
+#define STANDS_S 60.0 /* if the share done stands for so long, its rate is 0 */
 
 static double
 rate (double now, double then, double seconds)
@@ -126,8 +126,8 @@ compare_jobs (gconstpointer a, gconstpointer b)
   return one > other ? -1 : one < other;
 }
 
-/* The share that is done grows when rows come, each few seconds: from one sample to the next it
- * would leap from nothing to far too much. */
+/* The share done grows when rows arrive, every few seconds. A rate from one sample to the next
+ * would jump between 0 and far too much. */
 static void
 set_done_rate (TopSample *sample, const TopSample *before)
 {
@@ -165,7 +165,7 @@ top_sample_new (const Gather *gather, gint64 at_us, const TopSample *before)
   return sample;
 }
 
-/* What is not known adds nothing; a sum of nothing is not known. */
+/* A value that is not known adds nothing; the sum of none is not known. */
 static void
 add (double *sum, double value)
 {

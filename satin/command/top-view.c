@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See top-view.h. Header, nodes, oldest jobs, last events, keys. Where lines are few the nodes give
- * way first, since they can be scrolled and folded. Tests: test-top */
+/* See top-view.h. The screen has a header, nodes, oldest jobs, last events, keys. If lines are few,
+ * node lines are cut first, since they can be scrolled and folded. Tests: test-top */
 #include "top-view.h"
 
 #include "text/shown.h"
@@ -15,7 +15,7 @@
 #define JOBS_LINES 5
 #define EVENTS_LINES 4
 #define NODES_LINES_MIN 3
-/* Five of the header, a heading and an empty line for each of three parts, and the keys. */
+/* Five lines of header, a heading and an empty line for each of three parts, and the keys. */
 #define FRAME_LINES (5 + 3 * 2 + 1)
 
 static const char *const sort_names[TOP_SORTS] = { "node", "cpu", "jobs", "lost", "risk" };
@@ -121,7 +121,7 @@ clear_node (gpointer data)
   top_sample_node_clear (data);
 }
 
-/* (transfer full): of TopNode, a line each. */
+/* The lines of nodes, or of sites if folded: of TopNode. (transfer full) */
 static GArray *
 list_nodes (const TopView *view, const TopSample *sample)
 {
@@ -210,7 +210,7 @@ add_events (GString *screen, const TopView *view, guint room)
     add_line (screen, view, NULL, "%s", (const char *)view->events->pdata[i]);
 }
 
-/* A terminal that is lower than the least there is to show. */
+/* Cuts the screen for a terminal with fewer lines than the least screen. */
 static void
 cut_lines (GString *screen, guint lines)
 {
@@ -228,7 +228,7 @@ top_view_draw (TopView *view, const TopSample *sample)
 
   if (view->lines > 0)
     {
-      /* Parts that do not fit are left out, the events first. */
+      /* Jobs and events that do not fit are left out, events first. */
       guint room = view->lines - MIN (view->lines, FRAME_LINES + NODES_LINES_MIN);
 
       jobs = MIN (jobs, room);

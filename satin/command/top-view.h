@@ -16,12 +16,12 @@ typedef enum
 
 typedef struct
 {
-  guint columns, lines; /* of the terminal; lines 0: as many as there are */
+  guint columns, lines; /* of the terminal; lines 0: no limit */
   gboolean colour;      /* bold headings, red for what is wrong */
   gboolean keys;        /* the last line names the keys */
   gboolean folded;      /* one line for each site */
   TopSort sort;
-  guint first;             /* the first line of nodes that is shown; set back if there are fewer */
+  guint first; /* the first node line that is shown; made smaller if there are fewer lines */
   double elapsed_s;        /* since the run began; NAN: not known */
   const GPtrArray *events; /* of char *, the latest last */
   const char *clock;       /* time of day */

@@ -27,7 +27,7 @@ view_http_length (const char *bytes, gsize size)
   return end == NULL ? 0 : (gsize)(end - bytes) + 4;
 }
 
-/* The place of a header's value that is kept. (nullable) */
+/* Where a header's value is kept; NULL: it is not. */
 static char **
 slot (ViewHttpRequest *request, const char *name)
 {
@@ -181,7 +181,7 @@ view_http_secrets_clear (ViewHttpSecrets *secrets)
   g_clear_pointer (&secrets->cookie_name, g_free);
 }
 
-/* Takes the same time wherever they differ. */
+/* Takes the same time wherever two texts of equal length differ. */
 static gboolean
 are_equal (const char *a, const char *b)
 {
@@ -195,7 +195,7 @@ are_equal (const char *a, const char *b)
   return difference == 0;
 }
 
-/* This host under one of its own names. The port is free, since `ssh -L` may give another one. */
+/* TRUE: a name of this host. Any port is allowed, since `ssh -L` may use another one. */
 static gboolean
 is_own_host (const char *host)
 {
@@ -259,7 +259,7 @@ view_http_admit (const ViewHttpRequest *request, const ViewHttpSecrets *secrets)
   if (is_entry)
     return VIEW_HTTP_SEE_OTHER;
   if (is_told && strcmp (request->path, "/metrics") == 0)
-    return VIEW_HTTP_OK; /* what reads figures keeps no cookies */
+    return VIEW_HTTP_OK; /* programs that read figures keep no cookies */
   return has_cookie (request, secrets) ? VIEW_HTTP_OK : VIEW_HTTP_FORBIDDEN;
 }
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See view-icicle.h. Nobody has saved how wide a job is that has not finished. The children of one
- * job have equal shares (satin/engine), so a saved child tells the width of its siblings. Where
- * none is saved the job's width is divided by the number of children that are known of. Tests:
- * test-view-icicle. */
+/* See view-icicle.h. The width of an unfinished job is not saved. All children of a job have equal
+ * shares (satin/engine), so a saved child tells the width of its siblings. If none is saved, the
+ * job's width is divided by the known number of children. Tests: test-view-icicle. */
 #include "view-icicle.h"
 
 #include "text/json.h"
@@ -10,9 +9,9 @@
 #include <math.h>
 #include <string.h>
 
-/* Of the picture's width. A narrower box cannot be seen. */
+/* A box narrower than this share of the picture's width cannot be seen. */
 #define NARROW (1.0 / 500)
-/* What is left over may be an error of rounding. */
+/* A smaller rest may be an error of rounding. */
 #define REST_MIN 1e-3
 
 void
@@ -29,13 +28,13 @@ view_icicle_row_free (gpointer data)
 
 typedef struct
 {
-  GString *json; /* NULL: the boxes are only counted */
+  GString *json; /* NULL: only counts the boxes */
   Stems *stems;
   double narrow;
   guint boxes;
 } Drawing;
 
-/* Narrow boxes that are not drawn yet. */
+/* Narrow boxes that will be drawn as one. */
 typedef struct
 {
   guint32 first, last;
@@ -58,7 +57,7 @@ text (Drawing *drawing, const char *key, const char *value)
   json_append_string (drawing->json, value);
 }
 
-/* Six digits that count. */
+/* Rounds to six significant digits. */
 static double
 rounded (double share)
 {
@@ -112,7 +111,7 @@ add_many (Many *many, guint32 first, guint32 last, double width, const Tree *tre
   many->rows += tree != NULL ? tree->rows : 0;
 }
 
-/* The share of each child of a job that is `width` wide. */
+/* The width of each child of a job that is `width` wide. */
 static double
 child_width (const Tree *tree, double width)
 {
@@ -134,7 +133,7 @@ width_of (const Tree *child, double each)
   return child->is_saved ? child->weight : MAX (child->weight, each);
 }
 
-/* All that is known of, so that it can be made to fit. */
+/* The width of all known children, so that they can be scaled to fit. */
 static double
 known_width (const Tree *tree, double each)
 {

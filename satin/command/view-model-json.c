@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A model as JSON: columns of moments and rows of lanes, without keys where there are many.
+/* A model as JSON. Moments are columns and lanes are arrays without keys, since there may be many.
  * Tests: test-view-model. */
 #include "view-model-private.h"
 
@@ -47,7 +47,7 @@ typedef struct
 {
   const char *key;
   double (*get) (const Moment *moment);
-  double scale; /* what is finer than 1/scale is cut off */
+  double scale; /* values are rounded to 1/scale */
 } Column;
 
 static const Column columns[]
@@ -85,8 +85,7 @@ append_text (GString *json, const char *key, const char *value)
   json_append_string (json, value);
 }
 
-/* Without keys, since there may be many: id, host, site, roles, pid, workers, when it left,
- * letters. */
+/* An array: id, host, site, roles, pid, workers, when it left, letters. */
 static void
 append_lane (GString *json, const Lane *lane)
 {

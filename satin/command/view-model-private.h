@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What view-model.c keeps and view-model-json.c writes. */
+/* The data of view-model.c, which view-model-json.c writes. */
 #pragma once
 
 #include "view-model.h"
 
-/* What a node did in a moment: a digit is the share of its workers that were busy, in ninths. */
+/* What a node did in a moment. Digits are the share of its workers that were busy, in ninths. */
 typedef enum
 {
   DID_NOT_EXIST = ' ',
@@ -17,10 +17,10 @@ typedef enum
 typedef struct
 {
   char *id, *host, *site, *roles;
-  double pid, workers, busy, risk_s; /* busy, risk_s: -1: it has not told */
+  double pid, workers, busy, risk_s; /* busy, risk_s: -1: not reported */
   gboolean is_gone, is_seen;
   gint64 left_us;
-  GString *did; /* a letter for each moment */
+  GString *did; /* a Did for each moment */
 } Lane;
 
 typedef struct
@@ -39,12 +39,12 @@ struct ViewModel
 {
   char *name, *facts, *sentence, *left;
   ViewState state;
-  GPtrArray *lanes;  /* of Lane, by time of coming */
-  GHashTable *by_id; /* to Lane */
-  GArray *moments;   /* of Moment; the last one is of now */
+  GPtrArray *lanes;  /* of Lane, in the order in which they appeared */
+  GHashTable *by_id; /* id -> Lane */
+  GArray *moments;   /* of Moment; the last one is now */
   gint64 step_us, now_us;
   GPtrArray *seen;      /* of Seen */
-  guint64 n_seen, more; /* more: nodes without a lane */
+  guint64 n_seen, more; /* more: number of nodes without a lane */
   char *master, *coordinator;
-  gboolean is_changed; /* more than a tick can say */
+  gboolean is_changed; /* a tick cannot express the last change */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See view-model.h; view-model-json.c writes it. Tests: test-view-model. */
+/* See view-model.h. view-model-json.c writes the JSON. Tests: test-view-model. */
 #include "view-model-private.h"
 
 #include "text/json.h"
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define STEP_US G_USEC_PER_SEC
-/* Letters of all lanes together: fewer moments are kept of many nodes. */
+/* The most letters of all lanes together: with many nodes, fewer moments are kept. */
 #define LETTERS_MAX 60000
 #define MOMENTS_MIN 50
 #define TEXT_MAX 80
@@ -108,7 +108,7 @@ number (GVariant *object, const char *key, double otherwise)
   return otherwise;
 }
 
-/* (transfer full) Cut to what a page has room for. */
+/* A text member, cut to what a page has room for. (transfer full) */
 static char *
 text (GVariant *object, const char *key)
 {
@@ -130,8 +130,8 @@ is_silent (GVariant *node)
   return silent;
 }
 
-/* "m" of the master, "c" of the coordinator, "l" of one that leaves, "s" of one of which the others
- * have not heard for a while. (transfer full) */
+/* "m": master, "c": coordinator, "l": leaving, "s": silent, which the other nodes report. (transfer
+ * full) */
 static char *
 roles_of (GVariant *node)
 {
@@ -170,7 +170,7 @@ take_letters (ViewModel *model, Lane *lane, const char *roles)
   model->is_changed = TRUE;
 }
 
-/* A gone one makes room for a new one. FALSE: there is none. */
+/* Removes a lane that is gone if there are too many. FALSE: none is gone. */
 static gboolean
 make_room (ViewModel *model)
 {
@@ -288,7 +288,7 @@ moments_max (const ViewModel *model)
   return CLAMP (LETTERS_MAX / lanes, MOMENTS_MIN, VIEW_MODEL_MOMENTS_MAX);
 }
 
-/* Of two moments the later one stays, and of a node the busier. */
+/* Merges moments in pairs: the later one stays, and of each node the busier letter. */
 static void
 halve (ViewModel *model)
 {
@@ -309,7 +309,7 @@ halve (ViewModel *model)
   model->is_changed = TRUE;
 }
 
-/* Room for the moment of now: the last one, while its step goes on. */
+/* Begins the current moment: replaces the last one while its step goes on, else adds one. */
 static void
 begin_moment (ViewModel *model)
 {
@@ -343,7 +343,7 @@ end_moment (ViewModel *model, const Moment *moment)
     }
 }
 
-/* The estimate as the node gave it; its members are numbers. */
+/* Takes the estimate of the time left from the reply. */
 static void
 take_left (ViewModel *model, GVariant *status)
 {
@@ -377,7 +377,7 @@ view_model_status (ViewModel *model, gint64 now_us, const char *reply)
 {
   g_autoptr (GVariant) status = json_read (reply);
   g_autoptr (GVariant) nodes = NULL;
-  Moment moment = { .at_us = now_us, .busy = NAN }; /* unless one tells */
+  Moment moment = { .at_us = now_us, .busy = NAN }; /* unless a node reports it */
 
   if (status != NULL && g_variant_is_of_type (status, G_VARIANT_TYPE_VARDICT))
     nodes = g_variant_lookup_value (status, "nodes", G_VARIANT_TYPE ("av"));
@@ -425,9 +425,9 @@ view_model_end (ViewModel *model, gint64 now_us, const char *sentence, double do
     {
       Lane *lane = model->lanes->pdata[i];
 
-      lane->busy = 0; /* it has not gone: the run ended */
+      lane->busy = 0; /* the node has not left: the run ended */
     }
-  /* When it ended is not known of a run that nobody watched. */
+  /* If no reply was seen, it is not known when the run ended. */
   if (model->moments->len > 0)
     {
       begin_moment (model);

@@ -37,7 +37,7 @@ view_page_escape (const char *text)
   return g_string_free (html, FALSE);
 }
 
-/* Outside of its texts JSON has none of these letters. */
+/* JSON has none of these characters outside of its texts. */
 char *
 view_page_escape_json (const char *json)
 {
@@ -61,7 +61,7 @@ view_page_part (const char *name)
   return bytes;
 }
 
-/* (transfer full) */
+/* A part as text. (transfer full) */
 static char *
 part (const char *name)
 {
@@ -70,7 +70,8 @@ part (const char *name)
   return g_strndup (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes));
 }
 
-/* The template with what stands for each mark; nothing that is put in is looked at again. */
+/* The template with its marks replaced. Inserted texts are not searched for marks. (transfer
+ * full) */
 static char *
 fill (const char *title, const char *head, const char *tail)
 {
@@ -99,7 +100,7 @@ view_page_live (const char *title)
                "<script src=\"page.js\"></script>");
 }
 
-/* The source of a Content-Security-Policy that is this text alone. (transfer full) */
+/* The Content-Security-Policy source that allows only this text. (transfer full) */
 static char *
 source_of (const char *text)
 {

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* A request must have come, and a reply been read, within so many seconds. */
+/* A request must arrive, and a reply be read, within so many seconds. */
 #define PATIENCE_S 20
 
 struct ViewServer
@@ -20,11 +20,11 @@ struct ViewServer
 
 typedef enum
 {
-  CALL_READING, /* the request is coming */
-  CALL_WAITING, /* for view_server_reply */
-  CALL_WRITING, /* the reply; then the connection closes */
-  CALL_STREAM,  /* a stream, which goes on until it fails */
-  CALL_OVER     /* to be freed when nothing is under way */
+  CALL_READING, /* the request is arriving */
+  CALL_WAITING, /* waits for view_server_reply */
+  CALL_WRITING, /* the reply is being written; then the connection closes */
+  CALL_STREAM,  /* a stream, until it fails */
+  CALL_OVER     /* to be freed when no operation is under way */
 } CallState;
 
 struct ViewCall
@@ -36,7 +36,7 @@ struct ViewCall
   char in[VIEW_HTTP_REQUEST_MAX + 1];
   gsize have;
   GBytes *out;
-  gboolean is_busy, is_behind; /* an operation is under way; the stream has missed something */
+  gboolean is_busy, is_behind; /* an operation is under way; the stream has missed an event */
   guint timer;
 };
 
@@ -93,7 +93,7 @@ on_written (GObject *stream, GAsyncResult *result, gpointer data)
   g_clear_handle_id (&call->timer, g_source_remove);
 }
 
-/* Nothing is under way. */
+/* Writes `bytes` (transfer full). No operation may be under way. */
 static void
 write_out (ViewCall *call, GBytes *bytes)
 {
@@ -145,7 +145,7 @@ view_server_reply (ViewCall *call, ViewHttpStatus status, const char *type, GByt
     }
   else
     {
-      call->is_busy = FALSE; /* its patience ended */
+      call->is_busy = FALSE; /* the call timed out meanwhile */
       call_end (call);
     }
 }
@@ -196,7 +196,7 @@ on_request (ViewCall *call, gsize length)
   else
     {
       call->state = CALL_WAITING;
-      call->is_busy = TRUE; /* until somebody replies */
+      call->is_busy = TRUE; /* until view_server_reply */
       call->server->calls.get (call, &request, call->server->data);
     }
 }
@@ -285,7 +285,7 @@ view_server_free (ViewServer *server)
   g_object_unref (server->service);
   for (guint i = server->all->len; i > 0; i--)
     call_end (server->all->pdata[i - 1]);
-  /* Operations that were cancelled end in the loop. */
+  /* Cancelled operations end in the main loop. */
   while (server->all->len > 0)
     g_main_context_iteration (NULL, TRUE);
   g_ptr_array_unref (server->all);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See view-tree.h. A mutex keeps calls apart: one file, one set of stems. Tests: view.sh,
- * test-view-icicle. */
+/* See view-tree.h. A mutex serialises calls, since they share one file and one set of stems.
+ * Tests: view.sh, test-view-icicle. */
 #include "view-tree.h"
 #include "command-inspect.h"
 #include "view-icicle.h"
@@ -15,15 +15,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Of a saved result; the newest publications are remembered as its history. */
+/* The most characters of an event's detail. */
 #define DETAIL_MAX 300
 
 struct ViewTree
 {
   GMutex mutex;
   char *target;
-  Inspection inspection; /* its file is NULL: nothing was read */
-  struct stat seen;      /* of a path: the file that was read */
+  Inspection inspection; /* file NULL: nothing was read */
+  struct stat seen;      /* if `target` is a path: the file that was read */
   gint64 read_us;
 };
 
@@ -58,7 +58,8 @@ view_tree_free (ViewTree *tree)
   g_free (tree);
 }
 
-/* Base and delta change together or alone; what stands at a URI is always read. */
+/* TRUE: neither base nor delta has changed. *now (out): both, combined. A URI always counts as
+ * changed. */
 static gboolean
 is_the_same (ViewTree *tree, struct stat *now)
 {
@@ -153,11 +154,11 @@ view_tree_state (ViewTree *tree, double *done)
                            : g_strdup ("not finished; `satin resume` continues it");
 }
 
-/* One event of the ledger, already as JSON. */
+/* What is collected from the ledger. */
 typedef struct
 {
-  GPtrArray *events; /* of texts */
-  GArray *moments;   /* of double pairs: when, share */
+  GPtrArray *events; /* of texts: events as JSON */
+  GArray *moments;   /* of double[2]: when, share done */
   GHashTable *costs; /* node -> Cost */
   guint64 older;
   double older_s;
@@ -184,7 +185,8 @@ add_cost (Events *events, const TablesEvent *event)
   cost->work_s += event->work_s;
 }
 
-/* "generation 7, 41.30 % done before"; an older Satin wrote no share. */
+/* Reads the share from a detail like "generation 7, 41.30 % done before". An older Satin wrote
+ * none. */
 static void
 add_moment (Events *events, const TablesEvent *event)
 {
@@ -428,7 +430,7 @@ draw_boxes (ViewTree *tree, const char *path, double weight, GError **error)
       g_set_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT, "not a path of a job");
       return NULL;
     }
-  /* Rows below a stem have paths of their own. */
+  /* The paths of rows below a stem begin otherwise, so then all rows are read. */
   inspection->below = stems_count (inspection->stems) > 0 || strcmp (path, "/") == 0 ? NULL : path;
   good = command_inspect_rows (inspection, add_row, &boxes, NULL, error)
          && command_inspect_keeps (inspection, add_keep, &boxes, NULL, error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The end of this process's part in the run: what it writes into the run's folder then, and how
- * long it stays for clients that ask. The driving thread. Tests: test-driver-effects, ends.sh,
- * leave.sh. */
+ * long it stays for clients that ask. The driving thread.
+ * Tests: test-driver-effects, ends.sh, leave.sh. */
 #include "driver-private.h"
 
 #include "folder/folder.h"
