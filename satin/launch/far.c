@@ -187,7 +187,7 @@ far_expect (Far *far, gboolean others)
     {
       g_autofree char *name = far_name (far);
       command_say ("%s has said nothing for %d s: %s", name, MUTE_S,
-                   others ? "another one begins" : "it is waited for");
+                   others ? "another node founds the run" : "still waiting");
     }
   far->missed = TRUE;
   if (others && !far_quit (far))

@@ -143,7 +143,7 @@ launch_words_gone (const char *path, gint64 pid, int status, guint n_live)
   if (n_live > 0)
     g_string_append_printf (text, "; %u go%s on", n_live, n_live == 1 ? "es" : "");
   command_say ("node %" G_GINT64_FORMAT " %s%s", pid, text->str,
-               lines->len > 1 ? "; its last words:" : "");
+               lines->len > 1 ? "; its last messages:" : "");
   for (guint i = 0; lines->len > 1 && i < lines->len; i++)
     command_say ("  %s", without_own (lines->pdata[i]));
 }
@@ -190,7 +190,7 @@ launch_words_never_joined (const FolderRun *run, const char *path, gint64 pid, i
   how = describe_end (status);
   command_say ("'%s' is not a Satin program, or broke before it could join the run: it %s%s%s",
                run->program, how,
-               last == NULL ? "" : "; its last words: ", last == NULL ? "" : last);
+               last == NULL ? "" : "; its last message: ", last == NULL ? "" : last);
   return COMMAND_ERROR;
 }
 

@@ -302,10 +302,10 @@ judge (Launch *launch)
       g_assert_not_reached ();
     }
   if (launch->refused && founder->far != NULL)
-    return command_say ("no host gave a node: the run has not begun"), COMMAND_ERROR;
+    return command_say ("no host started a node: the run has not begun"), COMMAND_ERROR;
   if (launch->refused)
     return launch_words_never_joined (launch->run, launch->path, founder->pid, founder->status);
-  command_say ("all nodes are gone before the run had ended");
+  command_say ("all nodes are gone, and the run had not ended");
   return COMMAND_ERROR;
 }
 

@@ -206,8 +206,7 @@ read_host (Site *site, const char *word, GError **error)
   if (name == NULL)
     return refuse (error, site, "'%s' is not a host", word);
   if (count != NULL && strchr (count, ':') != NULL)
-    return refuse (error, site, "an address of IPv6 stands in brackets, like [::1]:2, not '%s'",
-                   word);
+    return refuse (error, site, "an IPv6 address takes brackets, like [::1]:2, not '%s'", word);
   if (count != NULL && !g_ascii_string_to_unsigned (count, 10, 1, FOLDER_NODES_MAX, &number, NULL))
     return refuse (error, site, "hosts are host or host:nodes, up to %d nodes, not '%s'",
                    FOLDER_NODES_MAX, word);
@@ -227,7 +226,7 @@ read_hosts (GKeyFile *file, const char *group, Site *site, int nodes, GError **e
     if (words[i][0] != '\0' && !read_host (site, words[i], error))
       return FALSE;
   if (site->hosts->len > 0 && nodes > 0)
-    return refuse (error, site, "say nodes, or hosts as host:nodes, not both");
+    return refuse (error, site, "nodes conflicts with hosts: write hosts as host:nodes");
   if (site->hosts->len > 0 && site->launcher == SITE_LOCAL)
     return refuse (error, site, "the launcher local knows this host only: leave hosts out");
   if (site->hosts->len == 0 && site->launcher == SITE_SSH)
@@ -248,7 +247,7 @@ check_keys (GKeyFile *file, const char *group, const Site *site, GError **error)
       for (guint k = 0; k < G_N_ELEMENTS (keys); k++)
         known = known || strcmp (found[i], keys[k]) == 0;
       if (!known)
-        return refuse (error, site, "'%s' is not a word of a site", found[i]);
+        return refuse (error, site, "unknown key '%s'", found[i]);
     }
   return TRUE;
 }
@@ -307,7 +306,7 @@ read_group (GKeyFile *file, const char *group, GPtrArray *sites, GError **error)
   if (!g_str_has_prefix (group, GROUP) || !folder_name_is_valid (group + strlen (GROUP)))
     {
       g_set_error (error, G_KEY_FILE_ERROR, G_KEY_FILE_ERROR_INVALID_VALUE,
-                   "'[%s]' is not a site: say [site NAME]", group);
+                   "'[%s]' is not a site: write [site NAME]", group);
       return FALSE;
     }
   site = read_site (file, group, error);
@@ -339,7 +338,7 @@ check_names (const char *text, GError **error)
                             g_strdup_printf ("%s %s", group, begins ? "" : g_strchomp (line))))
         continue;
       g_set_error (error, G_KEY_FILE_ERROR, G_KEY_FILE_ERROR_PARSE,
-                   begins ? "'%s' stands there twice" : "'%s' stands twice in '%s'", line, group);
+                   begins ? "'%s' appears twice" : "'%s' appears twice in '%s'", line, group);
       return FALSE;
     }
   return TRUE;
@@ -355,7 +354,7 @@ check_count (const GPtrArray *sites, GError **error)
       n += g_array_index (((Site *)sites->pdata[i])->hosts, SiteHost, k).nodes;
   if (sites->len == 0)
     g_set_error (error, G_KEY_FILE_ERROR, G_KEY_FILE_ERROR_NOT_FOUND,
-                 "it names no site: say [site NAME]");
+                 "it names no site: write [site NAME]");
   else if (n > FOLDER_NODES_MAX)
     g_set_error (error, G_KEY_FILE_ERROR, G_KEY_FILE_ERROR_INVALID_VALUE,
                  "%d nodes are more than the %d that a run can begin with", n, FOLDER_NODES_MAX);

@@ -146,8 +146,8 @@ decide_listen (FolderRun *run, const GPtrArray *sites, gboolean here)
   if (run->listen != NULL || cause == NULL)
     return;
   run->listen = relay_host_address (NULL);
-  command_say ("where this host is reached from others is not known (%s): it listens at %s; "
-               "--listen ADDRESS says another",
+  command_say ("other hosts may not reach this one (%s): it listens at %s; "
+               "--listen ADDRESS sets another address",
                cause->message, run->listen != NULL ? run->listen : "127.0.0.1");
 }
 

@@ -144,7 +144,7 @@ wait_for_work (const Step *step, const char *place)
         {
           if (was_there && !is_there)
             return 0;
-          return command_say ("the first task of this step has made no run"), -1;
+          return command_say ("the first task of this step has started no run"), -1;
         }
       g_usleep (LOOK_US);
     }
@@ -206,8 +206,9 @@ serve (const Step *step, const char *line)
   if (found <= 0)
     return found == 0 ? COMMAND_DONE : COMMAND_ERROR;
   if (line != NULL && (!g_file_get_contents (words, &said, NULL, NULL) || strcmp (said, line) != 0))
-    return command_say ("the tasks of one step are one run: start all with the same words, or each"
-                        " by a srun or mpirun of its own"),
+    return command_say (
+               "the tasks of one step are one run: start all with the same command line, or each"
+               " by its own srun or mpirun"),
            COMMAND_USAGE;
   while (!has (place, BATCH_SCRIPT)) /* until then the run may end, or its first node may refuse */
     {

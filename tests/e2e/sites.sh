@@ -149,7 +149,7 @@ if command -v ssh >/dev/null; then
   try "$satin" run --sites "$work/nobody" -- "$SATIN_BIN/sleep" 50
   is "a name that is no host's: the answer" "$code:$answer" "0:leaves 64"
   is "… is reported once for all its nodes" "$(grep -c "^satin: host 'nobody.invalid' of site 'gone' is left out: ssh: " <<<"$words")" 1
-  ok "… and where the others are to find this host" grep -q '^satin: where this host is reached .* --listen ADDRESS' <<<"$words"
+  ok "… and where the others are to find this host" grep -q '^satin: other hosts may not reach this one .* --listen ADDRESS' <<<"$words"
 fi
 
 # What shells say before the node speaks; what a command leaves running.
@@ -170,7 +170,7 @@ ok "… and nothing of its command is left" wait_for 5 no_sleeper
 sed -n '1,/^command/p' "$work/broken" >"$work/none"
 try "$satin" run --sites "$work/none" -- "$SATIN_BIN/fib" 25
 is "no host answers" "$code" 1
-ok "that is said" grep -q "^satin: no host gave a node" <<<"$words"
+ok "that is said" grep -q "^satin: no host started a node" <<<"$words"
 
 # --copy: the program is not where it would be.
 cp "$SATIN_BIN/fib" "$work/fib copy"
@@ -361,7 +361,7 @@ is "tasks: -n" "$code" 2
 begin "${task[@]}" SLURM_PROCID=0 "$satin" run -w 1 --name words -- "${heavy[@]}"
 try "${task[@]}" SLURM_PROCID=1 "$satin" run -w 1 -- "$SATIN_BIN/fib" 3
 is "tasks: other words" "$code:$words" \
-  "2:satin: the tasks of one step are one run: start all with the same words, or each by a srun or mpirun of its own"
+  "2:satin: the tasks of one step are one run: start all with the same command line, or each by its own srun or mpirun"
 finished
 is "tasks: the first one needs nobody" "$code:$answer" "0:$heavy_answer"
 try "${task[@]}" SLURM_PROCID=2 "$satin" run -w 1 -- "${heavy[@]}"
@@ -371,7 +371,7 @@ ok "tasks: nothing stays" wait_for 10 no_tasks
 # Refusals that cost nothing.
 printf '[site a]\nhost = x\n' >"$work/wrong"
 try "$satin" run --sites "$work/wrong" -- "$SATIN_BIN/fib" 25
-is "a wrong site file" "$code:$words" "2:satin: '$work/wrong': site 'a': 'host' is not a word of a site"
+is "a wrong site file" "$code:$words" "2:satin: '$work/wrong': site 'a': unknown key 'host'"
 try "$satin" run --sites "$work/two" -n 2 -- "$SATIN_BIN/fib" 25
 is "-n and --sites" "$code" 2
 try "$satin" run --copy -- "$SATIN_BIN/fib" 25
@@ -426,5 +426,5 @@ wait_for 30 gone "$mute"
 wait "$mute"
 is "a host that says nothing does not begin: the answer" "$?:$(cat "$work/mute.answer")" "0:75025"
 is "… and is left out" "$(head -n 1 "$work/mute.words")" \
-  "satin: host 'x' of site 'mute' has said nothing for 30 s: another one begins"
+  "satin: host 'x' of site 'mute' has said nothing for 30 s: another node founds the run"
 finish

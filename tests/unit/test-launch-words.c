@@ -154,7 +154,7 @@ test_gone (void)
     { ENDED_WITH (3), 0, "[0.1] a note\nsatin: a line\n\n[0.2] a note\n", "",
       "satin: node 1 ended (exit code 3): a line\n" },
     { KILLED_BY (SIGSEGV), 1, "one\ntwo\nthree\n/lib/x(+0x1) [0x2]\n", "satin: four\n",
-      "satin: node 1 died (signal 11); 1 goes on; its last words:\n"
+      "satin: node 1 died (signal 11); 1 goes on; its last messages:\n"
       "satin:   two\nsatin:   three\nsatin:   four\n" },
   };
 
@@ -219,16 +219,16 @@ test_never_joined (void)
     { ENDED_WITH (COMMAND_UNUSABLE), COMMAND_UNUSABLE, "x\nsatin: too new\n", "satin: too new\n" },
     { ENDED_WITH (COMMAND_UNUSABLE), COMMAND_ERROR, "too new\n",
       "satin: 'p' is not a Satin program, or broke before it could join the run: it ended (exit "
-      "code 3); its last words: too new\n" },
+      "code 3); its last message: too new\n" },
     { ENDED_WITH (0), COMMAND_ERROR, "satin: fine\n",
       "satin: 'p' is not a Satin program, or broke before it could join the run: it left; its last "
-      "words: satin: fine\n" },
+      "message: satin: fine\n" },
     { KILLED_BY (SIGABRT), COMMAND_ERROR, "",
       "satin: 'p' is not a Satin program, or broke before it could join the run: it died (signal "
       "6)\n" },
     { KILLED_BY (SIGABRT), COMMAND_ERROR, "satin: x\n",
       "satin: 'p' is not a Satin program, or broke before it could join the run: it died (signal "
-      "6); its last words: satin: x\n" },
+      "6); its last message: satin: x\n" },
   };
   const FolderRun run = { .program = (char *)"p" };
 
