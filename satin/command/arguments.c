@@ -167,11 +167,11 @@ arguments_fit_plan (const Arguments *options, gboolean resumes, guint nodes)
   if (wrong != NULL)
     return command_usage (verb, "%s", wrong), FALSE;
   if (options->verify > 0 && plan_knobs (plan).epochs)
-    return command_usage (verb, "--verify does not go with --protect cut, whose epochs do not wait"
+    return command_usage (verb, "--verify conflicts with --protect cut, whose epochs do not wait"
                                 " for a second result"),
            FALSE;
   if (options->verify > 0 && nodes == 1)
-    return command_usage (verb, "--verify compares results of two nodes: say -n 2 or more"), FALSE;
+    return command_usage (verb, "--verify compares results of two nodes: use -n 2 or more"), FALSE;
   return TRUE;
 }
 

@@ -134,7 +134,7 @@ say_why (const AskRun *ask, const char *what, const GError *error)
   else if (!folder_is_live (ask->path))
     command_say ("run '%s' is not running: its processes are gone", ask->run.name);
   else if (host != NULL)
-    command_say ("%s '%s': it goes on on host '%s': ask there", what, ask->run.name, host);
+    command_say ("%s '%s': it runs on host '%s': ask there", what, ask->run.name, host);
   else
     command_say ("%s '%s': %s", what, ask->run.name, error->message);
 }

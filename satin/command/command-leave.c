@@ -104,7 +104,7 @@ check (const Wish *wish, const GArray *nodes)
     command_say ("run '%s' has no node of site '%s'; `satin status %s` lists them", name,
                  wish->site, name);
   else if (count (nodes, FALSE) == 0)
-    command_say ("nobody would stay in run '%s'; `satin suspend %s` stops it as a whole", name,
+    command_say ("no node would stay in run '%s'; `satin suspend %s` stops the whole run", name,
                  name);
   else
     return TRUE;
@@ -233,8 +233,9 @@ command_leave (int argc, char **argv)
   char **words = said.words;
   n = g_strv_length (words);
   if (n == 0 || n > 2 || (n == 2) == (said.site != NULL))
-    return command_usage ("leave ", "say a run and who is to leave: `satin leave RUN NODE`, or "
-                                    "`satin leave RUN --site SITE`");
+    return command_usage ("leave ",
+                          "a run and its node or site are needed: `satin leave RUN NODE`, or "
+                          "`satin leave RUN --site SITE`");
   wish.node = words[1];
   wish.site = said.site;
   wish.within_s = said.within_s < 0 ? ARGUMENTS_LEAVE_WITHIN_S : said.within_s;

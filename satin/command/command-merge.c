@@ -16,7 +16,7 @@ static void
 say_damage (const char *file, const char *damage)
 {
   if (damage != NULL)
-    command_say ("'%s' is damaged: %s; what is lost of it is left out", file, damage);
+    command_say ("'%s' is damaged: %s; the lost rows are left out", file, damage);
 }
 
 /* Merges into `out`; for a URI, into a file that is then uploaded. */
@@ -54,7 +54,7 @@ command_merge (int argc, char **argv)
   if (!arguments_read (&said, &verb, argc, argv))
     return COMMAND_USAGE;
   if (g_strv_length (said.words) != 3)
-    return command_usage ("merge ", "say three files: `satin merge OUT A B`");
+    return command_usage ("merge ", "three files are needed: `satin merge OUT A B`");
   out = arguments_target (said.words[0], said.own.insecure);
   a = out == NULL ? NULL : arguments_target (said.words[1], said.own.insecure);
   b = a == NULL ? NULL : arguments_target (said.words[2], said.own.insecure);

@@ -73,8 +73,8 @@ read_path (const char *text, const char *target, int *code)
     return numbers;
   *code = text[0] == '~' && path_is_canonical (text)
               ? command_usage ("replay ",
-                               "the checkpoint does not know the stem of '%s': say the path in "
-                               "numbers alone, from the root",
+                               "the checkpoint does not know the stem of '%s': write the path in "
+                               "numbers only, from the root",
                                text)
               : command_usage ("replay ", "'%s' is not a path of a job, like / or /0/3/1", text);
   return NULL;
@@ -212,7 +212,7 @@ command_replay (int argc, char **argv)
   if (wish.verify > 0 && g_strv_length (wish.words) != 1)
     return command_usage ("replay ", "--verify needs a checkpoint and no PATH");
   if (wish.verify == 0 && g_strv_length (wish.words) != 2)
-    return command_usage ("replay ", "say a checkpoint and a job: `satin replay URI PATH`");
+    return command_usage ("replay ", "a checkpoint and a path are needed: `satin replay URI PATH`");
   if (wish.whole && (wish.program == NULL || wish.program[0] == NULL))
     return command_usage ("replay ", "--whole needs the program and its arguments behind `--`");
   mark_prove_files (wish.own.trust);

@@ -38,7 +38,7 @@ ask_saved (const AskRun *ask, const char *request, Saved *saved)
     return FALSE;
   if (object == NULL || !g_variant_is_of_type (object, G_VARIANT_TYPE_VARDICT))
     {
-      command_say ("cannot save '%s': its node gave an answer that is none", ask->run.name);
+      command_say ("cannot save '%s': a node sent an invalid reply", ask->run.name);
       return FALSE;
     }
   if (g_variant_lookup (object, "error", "&s", &error))

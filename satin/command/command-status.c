@@ -224,7 +224,7 @@ print_run (const StatusRun *live)
 
   if (status == NULL)
     {
-      g_print ("%s  (its node gave an answer that is no status)\n", live->run.name);
+      g_print ("%s  (a node sent an invalid reply)\n", live->run.name);
       return;
     }
   one = seconds (status, "at_risk_s");
@@ -249,7 +249,7 @@ print_run (const StatusRun *live)
   if (nodes->len > 0)
     print_nodes (nodes);
   else if (live->host != NULL)
-    g_print ("  goes on on host '%s': ask there\n", live->host);
+    g_print ("  runs on host '%s': ask there\n", live->host);
   else
     g_print ("  starting\n");
 }

@@ -64,7 +64,7 @@ check_run (Submit *submit)
       || !arguments_fit (&options, FALSE) || !arguments_fit_plan (&options, TRUE, 0))
     return FALSE; /* each job has a checkpoint */
   if (options.words[0] != NULL)
-    return command_usage (VERB, "--run: '%s' is no option", options.words[0]), FALSE;
+    return command_usage (VERB, "--run: '%s' is not an option", options.words[0]), FALSE;
   if (options.nodes > 0 || options.own.workers > 0 || options.own.checkpoint != NULL
       || options.sites != NULL || options.own.anew)
     return command_usage (VERB, "--run conflicts with -n, -w, --checkpoint, --sites and --new: the"
@@ -96,7 +96,8 @@ write_script (const char *file, const char *text)
   g_autofree char *old = NULL;
 
   if (g_file_get_contents (file, &old, NULL, NULL) && strstr (old, "\n" SUBMIT_SIGN) == NULL)
-    return command_say ("'%s' is no script of `satin submit`: name another one by --script", file),
+    return command_say ("'%s' is not a script of `satin submit`: name another file with --script",
+                        file),
            FALSE;
   if (!g_file_set_contents_full (file, text, -1, G_FILE_SET_CONTENTS_CONSISTENT, 0755, &error))
     return command_say ("cannot write the batch script: %s", error->message), FALSE;

@@ -70,7 +70,7 @@ tell (const Way *way, const FolderRun *run, int code, const char *sentence)
     }
   if (code < 0)
     {
-      command_say ("run '%s' is gone and left no word", run->name);
+      command_say ("run '%s' is gone, and how it ended is not known", run->name);
       return COMMAND_ERROR;
     }
   if (code == COMMAND_STORE && sentence != NULL)

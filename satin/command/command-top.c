@@ -250,7 +250,7 @@ run_in_terminal (Top *top, TopView *view)
   GThread *asker;
 
   if (!set_keys (&before))
-    return command_usage ("top ", "the input is no terminal, so no key can be read");
+    return command_usage ("top ", "standard input is not a terminal, so no key can be read");
   sigaction (SIGINT, &action, NULL);
   sigaction (SIGTERM, &action, NULL);
   sigaction (SIGHUP, &action, NULL);

@@ -71,9 +71,9 @@ tell (const char *target, const Identity *identity, const MergeTotals *totals)
       g_string_append_printf (line, " %s", quoted);
     }
   if (totals->damage[0] != NULL)
-    command_say ("'%s' is damaged: %s; what is lost of it is left out", target, totals->damage[0]);
+    command_say ("'%s' is damaged: %s; the lost rows are left out", target, totals->damage[0]);
   g_print ("'%s': %" G_GUINT64_FORMAT " results of %s%s, %.2f %% done, count as yours from now on; "
-           "the program that it names is not started by that\n",
+           "`satin resume` alone still does not start the program that it names\n",
            target, totals->united, identity->app != NULL ? identity->app : "?", line->str,
            totals->done * 100);
 }
@@ -130,7 +130,7 @@ command_trust (int argc, char **argv)
   if (!arguments_read_one (&said, &verb, argc, argv))
     return COMMAND_USAGE;
   if (said.words[0] == NULL)
-    return command_usage ("trust ", "say a checkpoint: `satin trust URI`");
+    return command_usage ("trust ", "one checkpoint is needed: `satin trust URI`");
   target = arguments_target (said.words[0], said.own.insecure);
   if (target == NULL)
     return COMMAND_STORE;

@@ -57,9 +57,9 @@ say_no_end (const AskRun *ask, int code, const char *sentence)
                  "%s` brings it",
                  sentence, run->name);
   else
-    command_say (code == -2 ? "all nodes of '%s' are gone, and none has told here that the run "
+    command_say (code == -2 ? "all nodes of '%s' are gone, and none has recorded here that the run "
                               "had ended%s%s%s"
-                            : "run '%s' is gone and left no word%s%s%s",
+                            : "run '%s' is gone, and how it ended is not known%s%s%s",
                  run->name, quoted != NULL ? ": `satin resume " : "", quoted != NULL ? quoted : "",
                  quoted != NULL ? "` goes on, or shows the answer" : "");
 }

@@ -107,8 +107,9 @@ recorded_command (FolderRun *run, char *const *said, const Restore *restore, con
     }
   line = line_to_type (typed, program, recorded, needs_trust);
   if (program == NULL || recorded == NULL)
-    command_say ("checkpoint '%s' has lost which program it is of, or its arguments; say them: %s",
-                 target, line);
+    command_say (
+        "checkpoint '%s' has lost the name of its program, or its arguments; give them: %s", target,
+        line);
   else
     {
       g_autofree char *folder = command_quote (found->folder != NULL ? found->folder : "?");

@@ -160,7 +160,7 @@ ok "somebody waits" wait_for $((10 * slow)) eval 'compgen -G "$runs/unknown/*.st
 # shellcheck disable=SC2046
 kill -9 "$begun" $(our_nodes)
 wait "$waiter"
-is "satin wait tells how to know more" "$?:$(cat "$work/waited")" "1:satin: all nodes of 'unknown' are gone, and none has told \
+is "satin wait tells how to know more" "$?:$(cat "$work/waited")" "1:satin: all nodes of 'unknown' are gone, and none has recorded \
 here that the run had ended: \`satin resume $work/unknown.satin\` goes on, or shows the answer"
 ended
 

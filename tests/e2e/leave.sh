@@ -71,7 +71,7 @@ is "long: it goes all the same" "$code" 0
 ok "long: and does not wait for its job" grep -qs 'jobs still ran when the time was over' "$runs"/long/node-*.log
 try "$satin" leave long 1.1
 is "the last node cannot leave" "$code:$words" \
-  "1:satin: nobody would stay in run 'long'; \`satin suspend long\` stops it as a whole"
+  "1:satin: no node would stay in run 'long'; \`satin suspend long\` stops the whole run"
 try "$satin" leave long 9.9
 is "nobody of that name" "$code:$words" "1:satin: run 'long' has no node '9.9'; \`satin status long\` lists them"
 try "$satin" leave long

@@ -24,7 +24,7 @@ refused "two lines for sbatch" 2 "one line" --sbatch $'--a\n--b' -- "$fib" 20
 refused "a program that is not there" 1 "no such program" -- fibb 20
 refused "a folder for the checkpoint that is not there" 4 "no/c.db" --checkpoint no/c.db -- "$fib" 20
 echo "my notes" >fib.sbatch
-refused "a file that is no script" 1 "is no script of" -- "$fib" 20
+refused "a file that is no script" 1 "is not a script of" -- "$fib" 20
 is "… and stays" "$(cat fib.sbatch)" "my notes"
 refused "what sbatch refuses" 1 "sbatch: " --script a --sbatch --partition=none -- "$fib" 20
 rm fib.sbatch
