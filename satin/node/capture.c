@@ -144,7 +144,7 @@ capture_end (Capture *capture, const char **why)
     all = map_file (capture->file.fd);
   if (whole && all == NULL)
     all = read_file (capture->file.fd);
-  *why = whole ? g_strerror (errno) : "somebody has closed descriptors that are not his own";
+  *why = whole ? g_strerror (errno) : "the program has closed descriptors that are not its own";
   whole = all != NULL && dup2 (capture->saved.fd, capture->fd) >= 0;
   if (leads_there (&capture->saved))
     close (capture->saved.fd);

@@ -320,7 +320,7 @@ driver_end_if_deaf (Driver *driver)
   if (driver->config.embedded)
     {
       driver_set_ended (driver, PART_ON_STOP, 6,
-                        "somebody has closed descriptors that are not his own");
+                        "the program has closed descriptors that are not its own");
       drive_quit (driver->drive);
       return;
     }

@@ -351,7 +351,7 @@ keeper_retire (Driver *driver)
       return;
     }
   scribe_stats (ending->scribe, &driver->written);
-  driver_say (driver, "this node is coordinator no more");
+  driver_say (driver, "this node is no longer coordinator");
   g_clear_pointer (&driver->retiring, g_thread_unref);
   driver->retiring = g_thread_new ("satin-retire", end_scribe, ending);
 }

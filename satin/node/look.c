@@ -40,7 +40,7 @@ look_begin_anew (SatinRun *run, GError **error)
   if (!run->options.anew)
     return TRUE;
   if (run->node_process)
-    return run_error (error, 2, "--new is an option of `satin run` here: say it before `--`");
+    return run_error (error, 2, "--new is an option of `satin run` here: give it before `--`");
   if (run->config.checkpoint == NULL)
     return run_error (error, 2, "--new needs --checkpoint");
   if (!checkpoint_set_aside (run->config.checkpoint, &moved, &reason))

@@ -329,7 +329,7 @@ found_instead (Driver *driver)
   g_autofree char *commands = NULL;
   gsize size;
   g_autoptr (GPtrArray) argv = g_ptr_array_new ();
-  driver_say (driver, "nobody is left to join: this node founds the run");
+  driver_say (driver, "no member is left to join: this node founds the run");
   if (!g_file_get_contents ("/proc/self/cmdline", &commands, &size, NULL))
     return;
   for (char *word = commands; word < commands + size; word += strlen (word) + 1)

@@ -29,10 +29,11 @@ can_be_read_again (SatinRun *run, const char *path, GError **error)
           && (stat (path, &info) != 0 || S_ISREG (info.st_mode) || S_ISDIR (info.st_mode)
               || strcmp (path, "/dev/null") == 0)))
     return TRUE;
-  g_set_error (error, G_FILE_ERROR, G_FILE_ERROR_INVAL,
-               "'%s' is no regular file, and main may have to read it on several nodes: write its "
-               "content to a file and name that",
-               path);
+  g_set_error (
+      error, G_FILE_ERROR, G_FILE_ERROR_INVAL,
+      "'%s' is not a regular file, and main may have to read it on several nodes: write its "
+      "content to a file and name that",
+      path);
   return FALSE;
 }
 

@@ -240,9 +240,9 @@ is "… with a checkpoint" "$code:$answer" "0:$generation"
 is "… which keeps it" "$(sqlite3 "$work/stdin.db" "SELECT count (*) FROM constant WHERE name = 'input//dev/stdin'")" 1
 try sh -c "'$satin' run -n 2 -- '$SATIN_BIN/life' /dev/stdin 30 <'$hello'"
 is "standard input of nodes is refused" "$code:$answer" "1:"
-ok "… with a sentence" grep -q "'/dev/stdin' is no regular file" <<<"$words"
+ok "… with a sentence" grep -q "'/dev/stdin' is not a regular file" <<<"$words"
 mkfifo "$work/fifo"
 try "$satin" run -n 2 -- "$SATIN_BIN/life" "$work/fifo" 30
 is "a pipe, too" "$code:$answer" "1:"
-ok "… with a sentence, too" grep -q "fifo' is no regular file" <<<"$words"
+ok "… with a sentence, too" grep -q "fifo' is not a regular file" <<<"$words"
 finish
