@@ -90,6 +90,17 @@ command_quote (const char *word)
 }
 
 void
+command_append_words (GString *line, char *const *words)
+{
+  for (; words != NULL && *words != NULL; words++)
+    {
+      g_autofree char *word = command_quote (*words);
+
+      g_string_append_printf (line, " %s", word);
+    }
+}
+
+void
 command_say (const char *format, ...)
 {
   va_list args;

@@ -23,6 +23,9 @@ void command_say (const char *format, ...) G_GNUC_PRINTF (1, 2);
 /* `word` as a shell reads it: quoted only if it must be, with escapes ($'...') for bytes that do
  * not print. (transfer full) */
 char *command_quote (const char *word);
+/* Appends the words of `words` (nullable) up to its NULL, each as command_quote writes it with a
+ * space before it. */
+void command_append_words (GString *line, char *const *words);
 /* Shows the live line: on a terminal it overwrites the one before, else it is a line of its own.
  * NULL wipes it away. */
 void command_show (const char *line, gboolean terminal);

@@ -5,6 +5,7 @@
 
 #include "folder/folder.h"
 
+#include "text/fields.h"
 #include "text/json.h"
 
 #include <math.h>
@@ -247,19 +248,15 @@ is_own (const FiguresSeen *seen, gint64 pid)
   return FALSE;
 }
 
-/* (nullable) */
-static GVariant *
-read_node (const char *path, gint64 pid)
+GVariant *
+figures_read (const char *path, gint64 pid)
 {
   g_autofree char *file = folder_node_file (pid, FOLDER_NODE_STATS);
   g_autoptr (GBytes) bytes = folder_bytes (path, file, NULL);
   g_autofree char *text
       = bytes == NULL ? NULL : g_strndup (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes));
-  g_autoptr (GVariant) node = text == NULL ? NULL : json_read (text);
 
-  return node != NULL && g_variant_is_of_type (node, G_VARIANT_TYPE_VARDICT)
-             ? g_steal_pointer (&node)
-             : NULL;
+  return fields_read (text);
 }
 
 static Sums
@@ -275,7 +272,7 @@ sum_up (const char *path, const FiguresSeen *seen)
   for (guint i = 0; i < pids->len; i++)
     {
       gint64 pid = g_array_index (pids, gint64, i);
-      GVariant *node = read_node (path, pid);
+      GVariant *node = figures_read (path, pid);
 
       if (node == NULL)
         continue;

@@ -14,6 +14,9 @@ typedef struct
   guint crashes;     /* how many of these crashed */
 } FiguresSeen;
 
+/* The last figures of the node `pid`, from the run's folder `path`: a GVariant of type a{sv}.
+ * (transfer full) (nullable): it has written none. */
+GVariant *figures_read (const char *path, gint64 pid);
 /* The JSON object of --stats, with a line end. A figure that no node reported is null. (transfer
  * full) */
 char *figures_json (const char *path, const FiguresSeen *seen);

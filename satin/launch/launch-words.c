@@ -106,17 +106,10 @@ without_own (const char *line)
   return g_str_has_prefix (line, OWN) ? line + strlen (OWN) : line;
 }
 
-/* The file in which run.c holds back main's stderr. (transfer full) */
-static char *
-words_file (gint64 pid)
-{
-  return folder_node_file (pid, FOLDER_NODE_ERR);
-}
-
 gboolean
 launch_words_main_is_at (const char *path, gint64 pid)
 {
-  g_autofree char *file = words_file (pid);
+  g_autofree char *file = folder_node_file (pid, FOLDER_NODE_ERR);
 
   return folder_size (path, file) >= 0;
 }
@@ -126,7 +119,7 @@ launch_words_gone (const char *path, gint64 pid, int status, guint n_live)
 {
   g_autofree char *how = describe_end (status);
   g_autofree char *file = folder_node_file (pid, FOLDER_NODE_LOG);
-  g_autofree char *of_main = words_file (pid);
+  g_autofree char *of_main = folder_node_file (pid, FOLDER_NODE_ERR);
   g_autoptr (GPtrArray) lines = read_tail (path, file);
   g_autoptr (GPtrArray) more = read_tail (path, of_main);
   g_autoptr (GString) text = g_string_new (how);
@@ -156,8 +149,8 @@ launch_words_left_out (const char *path, gint64 pid, int status, const char *nam
   g_autofree char *how = describe_end (status);
   const char *last = last_line (lines);
 
-  if (last != NULL && g_str_has_prefix (last, OWN))
-    last += strlen (OWN);
+  if (last != NULL)
+    last = without_own (last);
   if (last == NULL || is_note (last))
     last = WIFEXITED (status) && WEXITSTATUS (status) == COMMAND_DONE
                ? "it ended before it was a node"
@@ -274,7 +267,7 @@ launch_words_end (const char *path, int code, const char *sentence, gboolean is_
       && !show_last_log (path))
     command_say ("the program ended with exit code %d and said nothing", code);
   if (sentence != NULL)
-    command_say ("%s", g_str_has_prefix (sentence, OWN) ? sentence + strlen (OWN) : sentence);
+    command_say ("%s", without_own (sentence));
 }
 
 void

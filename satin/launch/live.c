@@ -8,7 +8,6 @@
 #include "folder/control.h"
 
 #include "text/fields.h"
-#include "text/json.h"
 #include "text/shown.h"
 
 #include <string.h>
@@ -62,26 +61,18 @@ live_reply (GAsyncResult *result, GError **error)
 /* How many nodes are in state `up`. *silent (out): how many of these have not been heard from for a
  * while. */
 static guint
-count_up (GVariant *nodes, guint *silent)
+count_up (GVariant *status, guint *silent)
 {
+  g_autoptr (GPtrArray) nodes = fields_objects (status, "nodes");
   guint up = 0;
 
   *silent = 0;
-  for (gsize i = 0; i < g_variant_n_children (nodes); i++)
-    {
-      g_autoptr (GVariant) boxed = g_variant_get_child_value (nodes, i);
-      g_autoptr (GVariant) node = g_variant_get_variant (boxed);
-      const char *state;
-      gboolean quiet = FALSE;
-
-      if (g_variant_is_of_type (node, G_VARIANT_TYPE_VARDICT)
-          && g_variant_lookup (node, "state", "&s", &state) && strcmp (state, "up") == 0)
-        {
-          up++;
-          g_variant_lookup (node, "silent", "b", &quiet);
-          *silent += quiet;
-        }
-    }
+  for (guint i = 0; i < nodes->len; i++)
+    if (strcmp (fields_text (nodes->pdata[i], "state"), "up") == 0)
+      {
+        up++;
+        *silent += fields_flag (nodes->pdata[i], "silent");
+      }
   return up;
 }
 
@@ -89,9 +80,8 @@ static char *
 describe (GVariant *status, double elapsed_s)
 {
   g_autoptr (GString) line = g_string_new ("satin: ");
-  g_autoptr (GVariant) nodes = g_variant_lookup_value (status, "nodes", G_VARIANT_TYPE ("av"));
   g_autofree char *best = fields_best (status), *root = fields_root (status);
-  guint silent = 0, up = nodes == NULL ? 0 : count_up (nodes, &silent);
+  guint silent, up = count_up (status, &silent);
   double number;
 
   if (root != NULL)
@@ -138,7 +128,7 @@ on_status (GObject *source, GAsyncResult *result, gpointer data)
 {
   Live *live = data;
   g_autofree char *reply = live_reply (result, NULL);
-  g_autoptr (GVariant) status = reply == NULL ? NULL : json_read (reply);
+  g_autoptr (GVariant) status = fields_read (reply);
 
   (void)source;
   live->asking = FALSE;
@@ -147,7 +137,7 @@ on_status (GObject *source, GAsyncResult *result, gpointer data)
       really_free (live);
       return;
     }
-  if (status != NULL && g_variant_is_of_type (status, G_VARIANT_TYPE_VARDICT))
+  if (status != NULL)
     {
       g_autofree char *line = describe (status, (double)(g_get_monotonic_time () - live->started_us)
                                                     / G_USEC_PER_SEC);

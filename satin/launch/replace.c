@@ -3,6 +3,7 @@
 #include "replace.h"
 
 #include "command-words.h"
+#include "figures.h"
 #include "launch-folder.h"
 #include "live.h"
 
@@ -70,11 +71,7 @@ AgainEnd
 replace_end (const char *path, const Started *node)
 {
   g_auto (GStrv) addresses = folder_addresses (path, node->pid);
-  g_autofree char *file = folder_node_file (node->pid, FOLDER_NODE_STATS);
-  g_autoptr (GBytes) bytes = folder_bytes (path, file, NULL);
-  g_autofree char *text
-      = bytes == NULL ? NULL : g_strndup (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes));
-  g_autoptr (GVariant) figures = fields_read (text);
+  g_autoptr (GVariant) figures = figures_read (path, node->pid);
   const char *parted = figures != NULL ? fields_text (figures, "parted") : NULL;
 
   return again_end (node->status, addresses != NULL, parted);

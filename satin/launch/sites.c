@@ -344,20 +344,28 @@ check_names (const char *text, GError **error)
   return TRUE;
 }
 
+guint
+sites_nodes (const GPtrArray *sites)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < sites->len; i++)
+    for (guint k = 0; k < ((const Site *)sites->pdata[i])->hosts->len; k++)
+      n += (guint)g_array_index (((const Site *)sites->pdata[i])->hosts, SiteHost, k).nodes;
+  return n;
+}
+
 static gboolean
 check_count (const GPtrArray *sites, GError **error)
 {
-  int n = 0;
+  guint n = sites_nodes (sites);
 
-  for (guint i = 0; i < sites->len; i++)
-    for (guint k = 0; k < ((Site *)sites->pdata[i])->hosts->len; k++)
-      n += g_array_index (((Site *)sites->pdata[i])->hosts, SiteHost, k).nodes;
   if (sites->len == 0)
     g_set_error (error, G_KEY_FILE_ERROR, G_KEY_FILE_ERROR_NOT_FOUND,
                  "it names no site: write [site NAME]");
   else if (n > FOLDER_NODES_MAX)
     g_set_error (error, G_KEY_FILE_ERROR, G_KEY_FILE_ERROR_INVALID_VALUE,
-                 "%d nodes are more than the %d that a run can begin with", n, FOLDER_NODES_MAX);
+                 "%u nodes are more than the %d that a run can begin with", n, FOLDER_NODES_MAX);
   else
     return TRUE;
   return FALSE;
@@ -570,15 +578,4 @@ site_line (const Site *site, const char *program, char **argv, const char *folde
   if (copied > 0)
     g_string_append (line, "; c=$?; rm -rf \"$t\"; exit $c");
   return g_string_free (g_steal_pointer (&line), FALSE);
-}
-
-guint
-sites_nodes (const GPtrArray *sites)
-{
-  guint n = 0;
-
-  for (guint i = 0; i < sites->len; i++)
-    for (guint k = 0; k < ((const Site *)sites->pdata[i])->hosts->len; k++)
-      n += (guint)g_array_index (((const Site *)sites->pdata[i])->hosts, SiteHost, k).nodes;
-  return n;
 }

@@ -10,43 +10,29 @@
 /* Printed in place of the run's folder, which does not exist yet. */
 #define NO_FOLDER "RUN-FOLDER"
 
-/* The words as a shell reads them. (transfer full) */
-static char *
-quote_words (char **words)
-{
-  GString *line = g_string_new (NULL);
-
-  for (guint i = 0; words[i] != NULL; i++)
-    {
-      g_autofree char *word = command_quote (words[i]);
-
-      g_string_append_printf (line, "%s%s", i > 0 ? " " : "", word);
-    }
-  return g_string_free (line, FALSE);
-}
-
-/* The command that starts the node. `copied`: size of the program if it is sent; else 0. (transfer
- * full) */
+/* The command that starts the node, with a space before each word. `copied`: size of the program if
+ * it is sent; else 0. (transfer full) */
 static char *
 command_of (const Spot *place, const FolderRun *run, gsize copied)
 {
-  g_autofree char *line = NULL;
-  g_auto (GStrv) words = NULL;
+  GString *command = g_string_new (NULL);
 
-  if (place->site != NULL && spot_is_far (place))
+  if (spot_is_far (place))
     {
-      line = site_line (place->site, run->program, run->argv, run->folder, copied);
-      words = site_argv (place->site, NO_FOLDER, place->host, place->number, line, copied);
+      g_autofree char *line = site_line (place->site, run->program, run->argv, run->folder, copied);
+      g_auto (GStrv) words
+          = site_argv (place->site, NO_FOLDER, place->host, place->number, line, copied);
+
+      command_append_words (command, words);
     }
   else
     {
-      g_autoptr (GStrvBuilder) builder = g_strv_builder_new ();
+      char *const program[] = { run->program, NULL };
 
-      g_strv_builder_add (builder, run->program);
-      g_strv_builder_addv (builder, (const char **)run->argv);
-      words = g_strv_builder_end (builder);
+      command_append_words (command, program);
+      command_append_words (command, run->argv);
     }
-  return quote_words (words);
+  return g_string_free (command, FALSE);
 }
 
 void
@@ -69,7 +55,7 @@ spread_show (const FolderRun *run, const GPtrArray *sites, int workers, gboolean
       const Spot *spot = &g_array_index (places, Spot, i);
       g_autofree char *command = command_of (spot, run, copied);
 
-      g_print ("%u: site %s, host %s, workers %d%s: %s\n", i + 1,
+      g_print ("%u: site %s, host %s, workers %d%s:%s\n", i + 1,
                spot->site != NULL ? spot->site->name : "local",
                spot->host != NULL   ? spot->host
                : spot_is_far (spot) ? "chosen there"

@@ -136,13 +136,6 @@ make_environment (const FolderRun *run, const char *path, const StartWish *wish)
   return g_environ_unsetenv (environment, FOLDER_ENV_FOUNDER);
 }
 
-/* TRUE: the child failed before exec, and reported *failure. */
-static gboolean
-hear_failure (int report, Failure *failure)
-{
-  return whole_read (report, failure, sizeof *failure) == sizeof *failure;
-}
-
 /* Forks and execs. *failed: the child reported *failure, and was reaped. -1: no child was
  * started. */
 static pid_t
@@ -162,7 +155,7 @@ start (Child *child, Failure *failure, gboolean *failed, GError **error)
   if (pid == 0)
     become_node (child);
   close (ends[1]);
-  *failed = hear_failure (ends[0], failure);
+  *failed = whole_read (ends[0], failure, sizeof *failure) == sizeof *failure;
   close (ends[0]);
   if (*failed)
     waitpid (pid, NULL, 0);

@@ -96,17 +96,9 @@ write_run (GString *text, const SubmitScript *script)
     g_string_append_printf (text, " -w %d", script->workers);
   if (script->insecure)
     g_string_append (text, " --insecure");
-  for (char **word = script->run_options; *word != NULL; word++)
-    {
-      g_autofree char *quoted = command_quote (*word);
-      g_string_append_printf (text, " %s", quoted);
-    }
+  command_append_words (text, script->run_options);
   g_string_append_printf (text, " -- %s", program);
-  for (char **word = script->arguments; *word != NULL; word++)
-    {
-      g_autofree char *quoted = command_quote (*word);
-      g_string_append_printf (text, " %s", quoted);
-    }
+  command_append_words (text, script->arguments);
   g_string_append (text, " &\n");
 }
 
