@@ -201,10 +201,23 @@ arguments_target (const char *text, gboolean insecure)
   return target;
 }
 
+/* TRUE: the file at the plain path `file` can be made. `what`: its name in the message. FALSE: a
+ * message was printed. */
+static gboolean
+is_writable (const char *what, const char *file)
+{
+  g_autoptr (GError) error = NULL;
+
+  if (outlet_is_writable (what, file, &error))
+    return TRUE;
+  command_say ("%s", error->message);
+  return FALSE;
+}
+
 gboolean
 arguments_target_is_writable (const char *target)
 {
-  return place_is_remote (target) || arguments_place_is_writable ("checkpoint", target);
+  return place_is_remote (target) || is_writable ("checkpoint", target);
 }
 
 char *
@@ -225,23 +238,10 @@ arguments_program (const char *word)
 }
 
 gboolean
-arguments_place_is_writable (const char *what, const char *file)
-{
-  g_autoptr (GError) error = NULL;
-
-  if (outlet_is_writable (what, file, &error))
-    return TRUE;
-  command_say ("%s", error->message);
-  return FALSE;
-}
-
-gboolean
 arguments_files_are_writable (const Arguments *options)
 {
-  return (options->own.stats == NULL
-          || arguments_place_is_writable ("stats file", options->own.stats))
-         && (options->own.trace == NULL
-             || arguments_place_is_writable ("trace file", options->own.trace));
+  return (options->own.stats == NULL || is_writable ("stats file", options->own.stats))
+         && (options->own.trace == NULL || is_writable ("trace file", options->own.trace));
 }
 
 void

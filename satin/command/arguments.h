@@ -90,9 +90,6 @@ gboolean arguments_target_is_writable (const char *target);
 char *arguments_program (const char *word);
 /* TRUE: the files of --stats and --trace, if given, can be made. FALSE: a message was printed. */
 gboolean arguments_files_are_writable (const Arguments *options);
-/* TRUE: the file at the plain path `file` can be made (outlet_is_writable). `what`: its name in the
- * message. FALSE: a message was printed. */
-gboolean arguments_place_is_writable (const char *what, const char *file);
 /* Fills run->token and run->rows_token, made with the user's key for this program and arguments.
  * With them the nodes mark the checkpoint and prove its rows (coordinator/mark.h); the key stays
  * here. */

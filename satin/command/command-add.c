@@ -7,13 +7,12 @@
 #include "ask.h"
 #include "command.h"
 
+#include "launch/figures.h"
 #include "launch/launch-folder.h"
 #include "launch/launch-words.h"
 #include "launch/replace.h"
 #include "launch/spread.h"
 #include "launch/start.h"
-
-#include "text/json.h"
 
 #include <glib-unix.h>
 #include <signal.h>
@@ -67,15 +66,11 @@ has_joined (const Add *add, const Started *node)
 static char *
 joined_name (const Add *add, const Started *node)
 {
-  g_autofree char *file = folder_node_file (node->pid, FOLDER_NODE_STATS);
-  g_autofree char *path = g_build_filename (add->ask->path, file, NULL);
-  g_autofree char *text = NULL;
-  g_autoptr (GVariant) figures = NULL;
+  g_autoptr (GVariant) figures
+      = has_joined (add, node) ? figures_read (add->ask->path, node->pid) : NULL;
   char *name = NULL;
 
-  if (has_joined (add, node) && g_file_get_contents (path, &text, NULL, NULL))
-    figures = json_read (text);
-  if (figures != NULL && g_variant_is_of_type (figures, G_VARIANT_TYPE_VARDICT))
+  if (figures != NULL)
     g_variant_lookup (figures, "id", "s", &name);
   return name;
 }

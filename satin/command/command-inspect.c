@@ -117,12 +117,7 @@ print_identity (const Identity *identity)
 {
   g_autoptr (GString) line = g_string_new (NULL);
 
-  for (guint i = 0; identity->argv != NULL && identity->argv[i] != NULL; i++)
-    {
-      g_autofree char *quoted = command_quote (identity->argv[i]);
-
-      g_string_append_printf (line, " %s", quoted);
-    }
+  command_append_words (line, identity->argv);
   g_print ("run       %s (%s)\n", identity->name == NULL ? "?" : identity->name,
            identity->run == NULL ? "?" : identity->run);
   g_print ("program   %s%s\n", identity->app == NULL ? "?" : identity->app, line->str);
@@ -145,8 +140,8 @@ print_origin (SqlOrigin origin)
                                  : "none of yours: anybody may have written it");
 }
 
-static int
-compare_work (gconstpointer a, gconstpointer b)
+int
+command_inspect_compare_work (gconstpointer a, gconstpointer b)
 {
   const RestoreNode *x = *(RestoreNode *const *)a, *y = *(RestoreNode *const *)b;
 
@@ -248,8 +243,8 @@ print_shared (Inspection *inspection, GError **error)
   return TRUE;
 }
 
-int
-command_inspect_summary (Inspection *inspection)
+static int
+show_summary (Inspection *inspection)
 {
   const RestoreQuery query = { .largest = TRUE, .limit = ROWS_SHOWN_MAX };
   g_autoptr (GError) error = NULL;
@@ -259,7 +254,7 @@ command_inspect_summary (Inspection *inspection)
 
   if (rows == NULL)
     return command_inspect_failed (inspection, error);
-  g_ptr_array_sort (nodes, compare_work);
+  g_ptr_array_sort (nodes, command_inspect_compare_work);
   if (inspection->restore.damage != NULL)
     command_say ("checkpoint '%s' is damaged: %s", inspection->target, inspection->restore.damage);
   print_identity (&inspection->restore.identity);
@@ -321,8 +316,7 @@ show (Inspection *inspection, const Arguments *said)
     return command_inspect_why (inspection, said->why);
   if (said->json)
     return command_inspect_json (inspection);
-  return said->verify_all ? command_inspect_verify (inspection)
-                          : command_inspect_summary (inspection);
+  return said->verify_all ? command_inspect_verify (inspection) : show_summary (inspection);
 }
 
 int

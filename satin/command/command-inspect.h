@@ -21,7 +21,6 @@ typedef struct
 } Inspection;
 
 /* Each prints one view on stdout and returns the exit code. Errors are printed on stderr. */
-int command_inspect_summary (Inspection *inspection);
 /* `path`: the job at the top; NULL: each root. `depth`: how many levels below it are shown. */
 int command_inspect_tree (Inspection *inspection, const char *path, guint depth);
 int command_inspect_why (Inspection *inspection, const char *path);
@@ -42,5 +41,7 @@ gboolean command_inspect_keeps (Inspection *inspection, KeepsEach each, gpointer
 char *command_inspect_time (gint64 seconds);
 /* A path for people: "/" for the first root's, which is "". (transfer none) */
 const char *command_inspect_path (const char *path);
+/* A GCompareFunc for pointers to RestoreNode: most work first. */
+int command_inspect_compare_work (gconstpointer a, gconstpointer b);
 /* The beginning of a value's text, as long as a column is wide. (transfer full) */
 char *command_inspect_short (const char *value);

@@ -7,7 +7,9 @@
 
 #include "folder/control.h"
 
-#include "text/json.h"
+#include "launch/figures.h"
+
+#include "text/fields.h"
 
 #include <string.h>
 
@@ -40,19 +42,14 @@ node_clear (gpointer data)
 static void
 add_node (const Wish *wish, GVariant *node, GArray *nodes)
 {
-  const char *id = "", *site = "", *state = "";
-  double pid = 0;
-  LeaveNode item = { 0 };
+  const char *id = fields_text (node, "id");
+  LeaveNode item
+      = { .id = g_strdup (id),
+          .pid = (gint64)fields_count (node, "pid"),
+          .leaving = strcmp (fields_text (node, "state"), "leaving") == 0,
+          .wanted = wish->node != NULL ? strcmp (id, wish->node) == 0
+                                       : strcmp (fields_text (node, "site"), wish->site) == 0 };
 
-  g_variant_lookup (node, "id", "&s", &id);
-  g_variant_lookup (node, "site", "&s", &site);
-  g_variant_lookup (node, "state", "&s", &state);
-  g_variant_lookup (node, "pid", "d", &pid);
-  item.id = g_strdup (id);
-  item.pid = (gint64)pid;
-  item.leaving = strcmp (state, "leaving") == 0;
-  item.wanted
-      = strcmp (wish->node != NULL ? id : site, wish->node != NULL ? wish->node : wish->site) == 0;
   g_array_append_val (nodes, item);
 }
 
@@ -61,21 +58,13 @@ add_node (const Wish *wish, GVariant *node, GArray *nodes)
 static GArray *
 read_nodes (const Wish *wish, const char *reply)
 {
-  g_autoptr (GVariant) status = reply == NULL ? NULL : json_read (reply);
+  g_autoptr (GVariant) status = fields_read (reply);
+  g_autoptr (GPtrArray) list = status != NULL ? fields_objects (status, "nodes") : NULL;
   GArray *nodes = g_array_new (FALSE, FALSE, sizeof (LeaveNode));
 
   g_array_set_clear_func (nodes, node_clear);
-  if (status == NULL || !g_variant_is_of_type (status, G_VARIANT_TYPE_VARDICT))
-    return nodes;
-  g_autoptr (GVariant) list = g_variant_lookup_value (status, "nodes", G_VARIANT_TYPE ("av"));
-  for (gsize i = 0; list != NULL && i < g_variant_n_children (list); i++)
-    {
-      g_autoptr (GVariant) boxed = g_variant_get_child_value (list, i);
-      g_autoptr (GVariant) node = g_variant_get_variant (boxed);
-
-      if (g_variant_is_of_type (node, G_VARIANT_TYPE_VARDICT))
-        add_node (wish, node, nodes);
-    }
+  for (guint i = 0; list != NULL && i < list->len; i++)
+    add_node (wish, list->pdata[i], nodes);
   return nodes;
 }
 
@@ -115,15 +104,10 @@ check (const Wish *wish, const GArray *nodes)
 static void
 tell_left (const Wish *wish, const LeaveNode *node)
 {
-  g_autofree char *file = folder_node_file (node->pid, FOLDER_NODE_STATS);
-  g_autoptr (GBytes) bytes = folder_bytes (wish->ask->path, file, NULL);
-  g_autofree char *text
-      = bytes == NULL ? NULL : g_strndup (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes));
-  g_autoptr (GVariant) figures = text == NULL ? NULL : json_read (text);
-  double lost_s;
+  g_autoptr (GVariant) figures = figures_read (wish->ask->path, node->pid);
+  double lost_s = figures != NULL ? fields_number (figures, "left_lost_s") : 0;
 
-  if (figures != NULL && g_variant_is_of_type (figures, G_VARIANT_TYPE_VARDICT)
-      && g_variant_lookup (figures, "left_lost_s", "d", &lost_s) && lost_s >= 0.05)
+  if (lost_s >= 0.05)
     command_say ("node %s has left; %.1f s of work could not be handed over", node->id, lost_s);
   else
     command_say ("node %s has left", node->id);

@@ -5,7 +5,9 @@
 #include "ask.h"
 #include "command.h"
 
-#include "text/json.h"
+#include "launch/figures.h"
+
+#include "text/fields.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -32,17 +34,10 @@ find_process (const char *path, const char *node)
     {
       gint64 pid = g_array_index (pids, gint64, i);
       g_autofree char *number = g_strdup_printf ("%" G_GINT64_FORMAT, pid);
-      g_autofree char *file = folder_node_file (pid, FOLDER_NODE_STATS);
-      g_autoptr (GBytes) bytes = folder_bytes (path, file, NULL);
-      g_autofree char *text
-          = bytes == NULL ? NULL
-                          : g_strndup (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes));
-      g_autoptr (GVariant) stats = text == NULL ? NULL : json_read (text);
-      const char *id;
+      g_autoptr (GVariant) figures = figures_read (path, pid);
 
       if (strcmp (number, node) == 0
-          || (stats != NULL && g_variant_is_of_type (stats, G_VARIANT_TYPE_VARDICT)
-              && g_variant_lookup (stats, "id", "&s", &id) && strcmp (id, node) == 0))
+          || (figures != NULL && strcmp (fields_text (figures, "id"), node) == 0))
         return pid;
     }
   return 0;

@@ -10,7 +10,7 @@
 #include "folder/control.h"
 #include "folder/folder-run.h"
 
-#include "text/json.h"
+#include "text/fields.h"
 
 #include <string.h>
 
@@ -31,12 +31,12 @@ static gboolean
 ask_saved (const AskRun *ask, const char *request, Saved *saved)
 {
   g_autofree char *reply = ask_node (ask, request, "cannot save");
-  g_autoptr (GVariant) object = reply == NULL ? NULL : json_read (reply);
-  const char *error, *missing;
+  g_autoptr (GVariant) object = fields_read (reply);
+  const char *error;
 
   if (reply == NULL)
     return FALSE;
-  if (object == NULL || !g_variant_is_of_type (object, G_VARIANT_TYPE_VARDICT))
+  if (object == NULL)
     {
       command_say ("cannot save '%s': a node sent an invalid reply", ask->run.name);
       return FALSE;
@@ -46,12 +46,10 @@ ask_saved (const AskRun *ask, const char *request, Saved *saved)
       command_say ("cannot save '%s': %s", ask->run.name, error);
       return FALSE;
     }
-  *saved = (Saved){ 0 };
-  g_variant_lookup (object, "rounds", "d", &saved->rounds);
-  g_variant_lookup (object, "generation", "d", &saved->generation);
-  g_variant_lookup (object, "failed", "b", &saved->failed);
-  if (g_variant_lookup (object, "missing", "&s", &missing))
-    g_strlcpy (saved->missing, missing, sizeof saved->missing);
+  *saved = (Saved){ .rounds = (double)fields_count (object, "rounds"),
+                    .generation = (double)fields_count (object, "generation"),
+                    .failed = fields_flag (object, "failed") };
+  g_strlcpy (saved->missing, fields_text (object, "missing"), sizeof saved->missing);
   return TRUE;
 }
 

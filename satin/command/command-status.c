@@ -16,6 +16,7 @@
 #include "text/json.h"
 #include "text/shown.h"
 
+#include <math.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -133,32 +134,24 @@ print_json (const GArray *lives, gboolean all)
   g_print ("%s}\n", text->str);
 }
 
-static char *
-join_roles (GVariant *node)
+static const char *
+roles_of (GVariant *node)
 {
-  g_autoptr (GVariant) roles = g_variant_lookup_value (node, "roles", G_VARIANT_TYPE ("av"));
-  g_autoptr (GString) text = g_string_new (NULL);
+  gboolean is_master = fields_has (node, "roles", "master");
+  gboolean is_coordinator = fields_has (node, "roles", "coordinator");
 
-  for (gsize i = 0; roles != NULL && i < g_variant_n_children (roles); i++)
-    {
-      g_autoptr (GVariant) boxed = g_variant_get_child_value (roles, i);
-      g_autoptr (GVariant) role = g_variant_get_variant (boxed);
-
-      if (g_variant_is_of_type (role, G_VARIANT_TYPE_STRING))
-        g_string_append_printf (text, "%s%s", text->len == 0 ? "" : ", ",
-                                g_variant_get_string (role, NULL));
-    }
-  return g_strdup (text->str);
+  return is_master && is_coordinator ? "master, coordinator"
+         : is_master                 ? "master"
+         : is_coordinator            ? "coordinator"
+                                     : "";
 }
 
 static char *
 seconds (GVariant *object, const char *key)
 {
-  double value;
+  double value = fields_number (object, key);
 
-  if (!g_variant_lookup (object, key, "d", &value))
-    return g_strdup ("-");
-  return g_strdup_printf ("%.1f s", value);
+  return isfinite (value) ? g_strdup_printf ("%.1f s", value) : g_strdup ("-");
 }
 
 /* A column is never empty, so that other programs can split the lines. */
@@ -175,22 +168,18 @@ cell (GVariant *node, const char *name)
 static const char *
 state_of (GVariant *node)
 {
-  gboolean silent = FALSE;
-
-  g_variant_lookup (node, "silent", "b", &silent);
-  return silent ? "silent" : cell (node, "state");
+  return fields_flag (node, "silent") ? "silent" : cell (node, "state");
 }
 
 static void
 add_node (GPtrArray *rows, GVariant *node)
 {
   g_autoptr (GStrvBuilder) row = g_strv_builder_new ();
-  g_autofree char *roles = join_roles (node), *at_risk = seconds (node, "at_risk_s");
+  g_autofree char *at_risk = seconds (node, "at_risk_s");
   g_autofree char *pid = g_strdup_printf ("%" G_GUINT64_FORMAT, fields_count (node, "pid"));
   g_autofree char *workers = g_strdup_printf ("%" G_GUINT64_FORMAT, fields_count (node, "workers"));
-  const char *const cells[] = {
-    cell (node, "id"), pid, cell (node, "site"), state_of (node), workers, at_risk, roles, NULL
-  };
+  const char *const cells[] = { cell (node, "id"), pid,     cell (node, "site"), state_of (node),
+                                workers,           at_risk, roles_of (node),     NULL };
 
   g_strv_builder_addv (row, (const char **)cells);
   g_ptr_array_add (rows, g_strv_builder_end (row));

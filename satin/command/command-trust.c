@@ -65,11 +65,7 @@ tell (const char *target, const Identity *identity, const MergeTotals *totals)
 {
   g_autoptr (GString) line = g_string_new (NULL);
 
-  for (guint i = 0; identity->argv != NULL && identity->argv[i] != NULL; i++)
-    {
-      g_autofree char *quoted = command_quote (identity->argv[i]);
-      g_string_append_printf (line, " %s", quoted);
-    }
+  command_append_words (line, identity->argv);
   if (totals->damage[0] != NULL)
     command_say ("'%s' is damaged: %s; the lost rows are left out", target, totals->damage[0]);
   g_print ("'%s': %" G_GUINT64_FORMAT " results of %s%s, %.2f %% done, count as yours from now on; "

@@ -65,14 +65,10 @@ ended_print_facts (const FolderRun *run, gint64 until_us)
 {
   g_autofree char *started = show_time (run->started_us, FALSE);
   g_autofree char *program = command_quote (run->program);
+  g_autoptr (GString) line = g_string_new (program);
 
-  g_print ("  %s", program);
-  for (guint i = 0; run->argv[i] != NULL; i++)
-    {
-      g_autofree char *word = command_quote (run->argv[i]);
-      g_print (" %s", word);
-    }
-  g_print ("\n");
+  command_append_words (line, run->argv);
+  g_print ("  %s\n", line->str);
   if (started == NULL)
     return;
   g_print ("  host %s  started %s", run->host != NULL ? run->host : "-", started);

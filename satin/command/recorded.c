@@ -61,11 +61,7 @@ line_to_type (char *const *typed, const char *program, char *const *words, gbool
   g_autofree char *start = command_quote (program != NULL ? program : "PROGRAM");
   g_string_append_printf (line, " -- %s%s", program != NULL ? start : "PROGRAM",
                           words == NULL ? " [ARG…]" : "");
-  for (guint i = 0; words != NULL && words[i] != NULL; i++)
-    {
-      g_autofree char *quoted = command_quote (words[i]);
-      g_string_append_printf (line, " %s", quoted);
-    }
+  command_append_words (line, words);
   return g_string_free (g_steal_pointer (&line), FALSE);
 }
 

@@ -11,17 +11,13 @@
 #define LOST_MIN_S 0.05
 
 void
-top_sample_node_clear (TopNode *node)
+top_sample_node_clear (gpointer data)
 {
+  TopNode *node = data;
+
   g_free (node->id);
   g_free (node->site);
   g_free (node->state);
-}
-
-static void
-clear_node (gpointer data)
-{
-  top_sample_node_clear (data);
 }
 
 static void
@@ -156,7 +152,7 @@ top_sample_new (const Gather *gather, gint64 at_us, const TopSample *before)
   sample->risk_all_s = fields_number (gather->status, "at_risk_all_s");
   set_done_rate (sample, before);
   sample->nodes = g_array_new (FALSE, FALSE, sizeof (TopNode));
-  g_array_set_clear_func (sample->nodes, clear_node);
+  g_array_set_clear_func (sample->nodes, top_sample_node_clear);
   sample->jobs = g_array_new (FALSE, FALSE, sizeof (TopJob));
   g_array_set_clear_func (sample->jobs, clear_job);
   for (guint i = 0; i < gather->nodes->len; i++)

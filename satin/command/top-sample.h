@@ -44,7 +44,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (TopSample, top_sample_free)
 /* The sum of all nodes, or of one site (nullable). `state` tells how many are silent, `id` the
  * number of nodes. Clear it with top_sample_node_clear. */
 TopNode top_sample_sum (const GArray *nodes, const char *site);
-void top_sample_node_clear (TopNode *node);
+void top_sample_node_clear (gpointer node);
 /* What has happened between two samples: nodes that came, went, became silent or reply again, roles
  * that moved, work that was lost. (transfer full; of char *) */
 GPtrArray *top_sample_events (const TopSample *before, const TopSample *after);

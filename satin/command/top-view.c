@@ -115,12 +115,6 @@ compare_nodes (gconstpointer a, gconstpointer b, gpointer data)
   return one > other ? -1 : one < other;
 }
 
-static void
-clear_node (gpointer data)
-{
-  top_sample_node_clear (data);
-}
-
 /* The lines of nodes, or of sites if folded: of TopNode. (transfer full) */
 static GArray *
 list_nodes (const TopView *view, const TopSample *sample)
@@ -129,7 +123,7 @@ list_nodes (const TopView *view, const TopSample *sample)
   g_autoptr (GHashTable) sites = g_hash_table_new (g_str_hash, g_str_equal);
   TopSort sort = view->sort;
 
-  g_array_set_clear_func (list, clear_node);
+  g_array_set_clear_func (list, top_sample_node_clear);
   for (guint i = 0; i < sample->nodes->len; i++)
     {
       TopNode node = g_array_index (sample->nodes, TopNode, i);

@@ -2,6 +2,7 @@
 /* See view-model.h. view-model-json.c writes the JSON. Tests: test-view-model. */
 #include "view-model-private.h"
 
+#include "text/fields.h"
 #include "text/json.h"
 
 #include <math.h>
@@ -112,22 +113,12 @@ number (GVariant *object, const char *key, double otherwise)
 static char *
 text (GVariant *object, const char *key)
 {
-  const char *value = "";
+  const char *value = fields_text (object, key);
 
-  g_variant_lookup (object, key, "&s", &value);
   if (g_utf8_strlen (value, -1) <= TEXT_MAX)
     return g_strdup (value);
   g_autofree char *start = g_utf8_substring (value, 0, TEXT_MAX - 1);
   return g_strconcat (start, "…", NULL);
-}
-
-static gboolean
-is_silent (GVariant *node)
-{
-  gboolean silent = FALSE;
-
-  g_variant_lookup (node, "silent", "b", &silent);
-  return silent;
 }
 
 /* "m": master, "c": coordinator, "l": leaving, "s": silent, which the other nodes report. (transfer
@@ -135,21 +126,15 @@ is_silent (GVariant *node)
 static char *
 roles_of (GVariant *node)
 {
-  g_autoptr (GVariant) roles = g_variant_lookup_value (node, "roles", G_VARIANT_TYPE ("av"));
-  g_autofree char *state = text (node, "state");
   g_autoptr (GString) letters = g_string_new (NULL);
 
-  for (gsize i = 0; roles != NULL && i < g_variant_n_children (roles); i++)
-    {
-      g_autoptr (GVariant) boxed = g_variant_get_child_value (roles, i);
-      g_autoptr (GVariant) role = g_variant_get_variant (boxed);
-
-      if (g_variant_is_of_type (role, G_VARIANT_TYPE_STRING))
-        g_string_append_c (letters, g_variant_get_string (role, NULL)[0] == 'm' ? 'm' : 'c');
-    }
-  if (strcmp (state, "leaving") == 0)
+  if (fields_has (node, "roles", "master"))
+    g_string_append_c (letters, 'm');
+  if (fields_has (node, "roles", "coordinator"))
+    g_string_append_c (letters, 'c');
+  if (strcmp (fields_text (node, "state"), "leaving") == 0)
     g_string_append_c (letters, 'l');
-  if (is_silent (node))
+  if (fields_flag (node, "silent"))
     g_string_append_c (letters, 's');
   return g_strdup (letters->str);
 }
@@ -228,7 +213,7 @@ add_node (ViewModel *model, Moment *moment, GVariant *node)
 {
   Lane *lane = find_lane (model, node);
   double workers = number (node, "workers", 0);
-  double busy = is_silent (node) ? -1 : number (node, "busy", -1);
+  double busy = fields_flag (node, "silent") ? -1 : number (node, "busy", -1);
   g_autofree char *roles = roles_of (node);
 
   moment->up += 1;
@@ -375,26 +360,20 @@ set_state (ViewModel *model, ViewState state)
 gboolean
 view_model_status (ViewModel *model, gint64 now_us, const char *reply)
 {
-  g_autoptr (GVariant) status = json_read (reply);
-  g_autoptr (GVariant) nodes = NULL;
+  g_autoptr (GVariant) status = fields_read (reply);
+  g_autoptr (GVariant) list
+      = status != NULL ? g_variant_lookup_value (status, "nodes", G_VARIANT_TYPE ("av")) : NULL;
+  g_autoptr (GPtrArray) nodes = list != NULL ? fields_objects (status, "nodes") : NULL;
   Moment moment = { .at_us = now_us, .busy = NAN }; /* unless a node reports it */
 
-  if (status != NULL && g_variant_is_of_type (status, G_VARIANT_TYPE_VARDICT))
-    nodes = g_variant_lookup_value (status, "nodes", G_VARIANT_TYPE ("av"));
   if (nodes == NULL || model->state == VIEW_STATE_OVER)
     return FALSE;
   model->now_us = now_us;
   model->more = 0;
   set_state (model, VIEW_STATE_RUNNING);
   begin_moment (model);
-  for (gsize i = 0; i < g_variant_n_children (nodes); i++)
-    {
-      g_autoptr (GVariant) boxed = g_variant_get_child_value (nodes, i);
-      g_autoptr (GVariant) node = g_variant_get_variant (boxed);
-
-      if (g_variant_is_of_type (node, G_VARIANT_TYPE_VARDICT))
-        add_node (model, &moment, node);
-    }
+  for (guint i = 0; i < nodes->len; i++)
+    add_node (model, &moment, nodes->pdata[i]);
   find_gone (model);
   moment.done = number (status, "done", NAN);
   moment.one_s = number (status, "at_risk_s", NAN);

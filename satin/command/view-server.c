@@ -138,16 +138,11 @@ reply (ViewCall *call, ViewHttpStatus status, const char *type, GBytes *body)
 void
 view_server_reply (ViewCall *call, ViewHttpStatus status, const char *type, GBytes *body)
 {
+  call->is_busy = FALSE;
   if (call->state == CALL_WAITING)
-    {
-      call->is_busy = FALSE;
-      reply (call, status, type, body);
-    }
+    reply (call, status, type, body);
   else
-    {
-      call->is_busy = FALSE; /* the call timed out meanwhile */
-      call_end (call);
-    }
+    call_end (call); /* it timed out meanwhile */
 }
 
 static void

@@ -251,14 +251,6 @@ add_event (const TablesEvent *event, gpointer data, GError **error)
   return TRUE;
 }
 
-static int
-compare_work (gconstpointer a, gconstpointer b)
-{
-  const RestoreNode *x = *(RestoreNode *const *)a, *y = *(RestoreNode *const *)b;
-
-  return (x->work_s < y->work_s) - (x->work_s > y->work_s);
-}
-
 static void
 append_node (GString *json, const RestoreNode *node, const Cost *cost)
 {
@@ -341,7 +333,7 @@ ledger (ViewTree *tree, GError **error)
   member (json, "damage", restore->damage);
   append_moments (json, moments);
   append_events (json, &all);
-  g_ptr_array_sort (nodes, compare_work);
+  g_ptr_array_sort (nodes, command_inspect_compare_work);
   g_string_append_printf (json, ",\"all_nodes\":%u,\"nodes\":[", nodes->len);
   for (guint i = 0; i < MIN (nodes->len, VIEW_TREE_NODES_MAX); i++)
     {
