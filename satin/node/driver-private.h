@@ -152,8 +152,6 @@ void driver_set_ended (Driver *driver, DriverPartEvent event, int code, const ch
 void driver_end (Driver *driver, int code, gboolean finished, const char *sentence);
 /* Carries out NODE_EFFECT_LEAVE. */
 void driver_depart (Driver *driver, const NodeEffect *effect);
-/* Steps NODE_EVENT_WORK: what the engine did, and what is at risk. */
-void driver_tell_work (Driver *driver);
 /* Writes a member's address into the run's folder again if somebody has removed it. */
 void driver_show_address (Driver *driver);
 
@@ -205,6 +203,10 @@ char *report_difference (Driver *driver, const NodeEffect *effect);
 /* ENGINE_CRASH_REPORT: a job ends this process; tells the other nodes and people, and lets the
  * process end. ENGINE_FAILED: a job called satin_fail; the run ends. */
 void report_failed_job (Driver *driver, const EngineEvent *said);
+/* Appends `,"NAME":VALUE` to a JSON object. */
+void report_append_count (GString *json, const char *name, guint64 value);
+/* CPU seconds by a clock of the kernel: of this process, or of the driver's thread. */
+double report_cpu_s (clockid_t clock);
 /* The reply to `satin status`. (transfer full) */
 char *report_status (Driver *driver);
 /* The replies to `satin jobs` (what the stacks of this node run), to `satin metrics` (figures), and

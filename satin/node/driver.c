@@ -102,40 +102,9 @@ step_once (Driver *driver, const NodeEvent *event)
     new_effects (driver);
 }
 
-void
-driver_step (Driver *driver, const NodeEvent *event)
-{
-  DriverPending *pending;
-  g_assert (!driver->stepping);
-  driver->stepping = TRUE;
-  step_once (driver, event);
-  while ((pending = g_queue_pop_head (&driver->pending)) != NULL)
-    {
-      step_once (driver, &pending->event);
-      g_clear_pointer (&pending->loans, g_ptr_array_unref);
-      g_free (pending->path);
-      g_free (pending->text);
-      g_free (pending);
-    }
-  driver->stepping = FALSE;
-  if (driver->tell)
-    driver_tell_work (driver);
-  if (driver->missed) /* this node saw it, and may be the next to die */
-    report_stats (driver, FALSE);
-  driver->missed = FALSE;
-}
-
-void
-driver_post (Driver *driver, GSourceFunc function, gpointer data)
-{
-  g_autoptr (GSource) source = g_idle_source_new ();
-  g_source_set_priority (source, G_PRIORITY_DEFAULT);
-  g_source_set_callback (source, function, data, NULL);
-  g_source_attach (source, driver->context);
-}
-
-void
-driver_tell_work (Driver *driver)
+/* Steps NODE_EVENT_WORK: what the engine did, and what is at risk. */
+static void
+tell_work (Driver *driver)
 {
   g_autoptr (GArray) all = engine_progress (driver->engine);
   g_autoptr (GArray) progress = g_array_new (FALSE, FALSE, sizeof (NodeProgress));
@@ -153,6 +122,38 @@ driver_tell_work (Driver *driver)
                                      .risk_us = stats.risk_us,
                                      .count = stats.busy,
                                      .progress = progress });
+}
+
+void
+driver_step (Driver *driver, const NodeEvent *event)
+{
+  DriverPending *pending;
+  g_assert (!driver->stepping);
+  driver->stepping = TRUE;
+  step_once (driver, event);
+  while ((pending = g_queue_pop_head (&driver->pending)) != NULL)
+    {
+      step_once (driver, &pending->event);
+      g_clear_pointer (&pending->loans, g_ptr_array_unref);
+      g_free (pending->path);
+      g_free (pending->text);
+      g_free (pending);
+    }
+  driver->stepping = FALSE;
+  if (driver->tell)
+    tell_work (driver);
+  if (driver->missed) /* this node saw it, and may be the next to die */
+    report_stats (driver, FALSE);
+  driver->missed = FALSE;
+}
+
+void
+driver_post (Driver *driver, GSourceFunc function, gpointer data)
+{
+  g_autoptr (GSource) source = g_idle_source_new ();
+  g_source_set_priority (source, G_PRIORITY_DEFAULT);
+  g_source_set_callback (source, function, data, NULL);
+  g_source_attach (source, driver->context);
 }
 
 /* The Node's event with all values of the engine's; its kind is set later. */
@@ -234,10 +235,10 @@ hear_engine (Driver *driver, EngineEvent *said)
       break;
     }
   if (said->kind == ENGINE_HALTED)
-    driver_tell_work (driver); /* what is at risk now is lost if this node leaves */
+    tell_work (driver); /* what is at risk now is lost if this node leaves */
   driver_step (driver, &event);
   if (said->kind == ENGINE_SCANNED)
-    driver_tell_work (driver);
+    tell_work (driver);
 }
 
 static void
@@ -357,7 +358,7 @@ on_stats (gpointer data)
   look_for_end (driver);
   driver_show_address (driver);
   folder_sign (driver->config.folder);
-  driver_tell_work (driver);
+  tell_work (driver);
   if (figures_are_due (driver))
     report_stats (driver, FALSE);
   if (driver->departed_us != 0

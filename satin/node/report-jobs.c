@@ -156,12 +156,6 @@ report_jobs (Driver *driver)
 }
 
 static void
-append_count (GString *json, const char *name, guint64 value)
-{
-  g_string_append_printf (json, ",\"%s\":%" G_GUINT64_FORMAT, name, value);
-}
-
-static void
 append_seconds (GString *json, const char *name, double value)
 {
   g_string_append_printf (json, ",\"%s\":", name);
@@ -172,7 +166,6 @@ append_seconds (GString *json, const char *name, double value)
 static void
 append_figures (Driver *driver, GString *json)
 {
-  struct timespec used;
   EngineStats engine;
   NodeStats node;
   ScribeStats scribe = driver->written;
@@ -181,18 +174,17 @@ append_figures (Driver *driver, GString *json)
   node_stats (driver->node, &node);
   if (driver->scribe != NULL)
     scribe_stats (driver->scribe, &scribe);
-  clock_gettime (CLOCK_PROCESS_CPUTIME_ID, &used);
   append_self (driver, json);
-  append_count (json, "busy", engine.busy);
-  append_count (json, "executed", engine.jobs); /* `jobs` is the list of those that run */
-  append_count (json, "steals_local", engine.steals_local);
-  append_count (json, "steals_remote", node.steals_remote);
-  append_count (json, "saves", scribe.saves);
-  append_count (json, "saved_rows", scribe.saved_rows);
-  append_count (json, "checkpoint_bytes", scribe.bytes);
-  append_count (json, "crashes", node.crashes);
+  report_append_count (json, "busy", engine.busy);
+  report_append_count (json, "executed", engine.jobs); /* `jobs` is the list of those that run */
+  report_append_count (json, "steals_local", engine.steals_local);
+  report_append_count (json, "steals_remote", node.steals_remote);
+  report_append_count (json, "saves", scribe.saves);
+  report_append_count (json, "saved_rows", scribe.saved_rows);
+  report_append_count (json, "checkpoint_bytes", scribe.bytes);
+  report_append_count (json, "crashes", node.crashes);
   append_seconds (json, "up_s", seconds ((guint64)(g_get_monotonic_time () - driver->started_us)));
-  append_seconds (json, "cpu_s", (double)used.tv_sec + (double)used.tv_nsec / 1e9);
+  append_seconds (json, "cpu_s", report_cpu_s (CLOCK_PROCESS_CPUTIME_ID));
   append_seconds (json, "work_s", seconds (engine.work_us));
   append_seconds (json, "lost_s", seconds (node.lost_us));
   append_seconds (json, "salvaged_s", seconds (node.salvaged_us));

@@ -238,8 +238,8 @@ report_status (Driver *driver)
   return g_string_free (g_steal_pointer (&json), FALSE);
 }
 
-static void
-append_count (GString *json, const char *name, guint64 value)
+void
+report_append_count (GString *json, const char *name, guint64 value)
 {
   g_string_append_printf (json, ",\"%s\":%" G_GUINT64_FORMAT, name, value);
 }
@@ -251,9 +251,8 @@ append_seconds (GString *json, const char *name, double value)
   append_number (json, value);
 }
 
-/* CPU seconds of this process or of the driver's thread. */
-static double
-cpu_s (clockid_t clock)
+double
+report_cpu_s (clockid_t clock)
 {
   struct timespec used;
   clock_gettime (clock, &used);
@@ -335,7 +334,7 @@ static void
 append_sent (GString *json, const NodeStats *stats)
 {
   for (guint i = 0; i < NODE_SENT_USES; i++)
-    append_count (json, sent_names[i], stats == NULL ? 0 : stats->sent_bytes[i]);
+    report_append_count (json, sent_names[i], stats == NULL ? 0 : stats->sent_bytes[i]);
 }
 
 static char *
@@ -352,28 +351,28 @@ stats_text (Driver *driver, gboolean last)
     scribe_stats (driver->scribe, &scribe);
   g_autoptr (GString) json = g_string_new ("{\"wall_s\":");
   append_number (json, (double)(g_get_monotonic_time () - driver->started_us) / 1e6);
-  append_count (json, "nodes", 1);
-  append_count (json, "workers", driver->config.workers);
-  append_count (json, "jobs", engine.jobs);
-  append_count (json, "jobs_reused", engine.jobs_reused);
-  append_count (json, "unmatched", engine.unmatched);
-  append_count (json, "steals_local", engine.steals_local);
-  append_count (json, "steals_remote", node.steals_remote);
-  append_count (json, "waits", node.waits);
+  report_append_count (json, "nodes", 1);
+  report_append_count (json, "workers", driver->config.workers);
+  report_append_count (json, "jobs", engine.jobs);
+  report_append_count (json, "jobs_reused", engine.jobs_reused);
+  report_append_count (json, "unmatched", engine.unmatched);
+  report_append_count (json, "steals_local", engine.steals_local);
+  report_append_count (json, "steals_remote", node.steals_remote);
+  report_append_count (json, "waits", node.waits);
   append_us (json, "waited_s", node.waited_us);
-  append_count (json, "copied_bytes", node.copied_bytes);
-  append_count (json, "kept_bytes", node.kept_bytes);
+  report_append_count (json, "copied_bytes", node.copied_bytes);
+  report_append_count (json, "kept_bytes", node.kept_bytes);
   append_sent (json, &node);
-  append_count (json, "verified", node.verified);
-  append_count (json, "shared_fetches", node.shared_fetched);
-  append_count (json, "shared_bytes", node.shared_bytes);
-  append_count (json, "saves", scribe.saves);
-  append_count (json, "saved_rows", scribe.saved_rows);
-  append_count (json, "checkpoint_bytes", scribe.bytes);
-  append_count (json, "crashes", node.crashes);
+  report_append_count (json, "verified", node.verified);
+  report_append_count (json, "shared_fetches", node.shared_fetched);
+  report_append_count (json, "shared_bytes", node.shared_bytes);
+  report_append_count (json, "saves", scribe.saves);
+  report_append_count (json, "saved_rows", scribe.saved_rows);
+  report_append_count (json, "checkpoint_bytes", scribe.bytes);
+  report_append_count (json, "crashes", node.crashes);
   append_seconds (json, "work_s", (double)engine.work_us / 1e6);
-  append_seconds (json, "cpu_s", cpu_s (CLOCK_PROCESS_CPUTIME_ID));
-  append_seconds (json, "driver_s", cpu_s (driver->clock));
+  append_seconds (json, "cpu_s", report_cpu_s (CLOCK_PROCESS_CPUTIME_ID));
+  append_seconds (json, "driver_s", report_cpu_s (driver->clock));
   append_seconds (json, "scribe_s", (double)scribe.cpu_us / 1e6);
   append_seconds (json, "scan_s", (double)engine.scan_us / 1e6);
   append_us (json, "lost_s", node.lost_us);
@@ -415,12 +414,12 @@ report_idle_stats (gint64 began_us, guint workers)
           "kept_bytes",     "verified" };
   g_autoptr (GString) json = g_string_new ("{\"wall_s\":");
   append_number (json, (double)(g_get_monotonic_time () - began_us) / G_USEC_PER_SEC);
-  append_count (json, "nodes", 1);
-  append_count (json, "workers", workers);
+  report_append_count (json, "nodes", 1);
+  report_append_count (json, "workers", workers);
   for (gsize i = 0; i < G_N_ELEMENTS (none); i++)
-    append_count (json, none[i], 0);
+    report_append_count (json, none[i], 0);
   append_sent (json, NULL);
-  append_seconds (json, "cpu_s", cpu_s (CLOCK_PROCESS_CPUTIME_ID));
+  append_seconds (json, "cpu_s", report_cpu_s (CLOCK_PROCESS_CPUTIME_ID));
   g_string_append (json, ",\"final\":true}\n");
   return g_string_free (g_steal_pointer (&json), FALSE);
 }

@@ -78,11 +78,6 @@ gboolean run_error (GError **error, int code, const char *format, ...) G_GNUC_PR
 /* A function of satin.h cannot do what it promises. Ends the process with this code and sentence.
  * In a process that is not Satin's, every satin_root returns FALSE from now on. */
 void run_give_up (SatinRun *run, int code, const char *sentence);
-/* Ends the process with this code and sentence, and removes its folder. For RUN_OF_APP and
- * RUN_OF_NODE. */
-void run_leave (SatinRun *run, int code, const char *sentence) G_GNUC_NORETURN;
-
-void run_kept_free (void *kept);
 /* To be called before a run is opened: one run at a time. FALSE: a run is open in this process, or
  * no other is possible. Any thread. */
 gboolean run_take_place (GError **error);

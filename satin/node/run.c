@@ -26,8 +26,8 @@ typedef enum
 static gint run_place;   /* atomic: RunPlace */
 static char *run_reason; /* (nullable) the sentence of satin_reason */
 
-void
-run_kept_free (void *data)
+static void
+kept_free (void *data)
 {
   RunKept *kept = data;
   record_clear (kept->type, kept->value);
@@ -89,7 +89,7 @@ run_new (RunOwner owner, uint32_t layout, GError **error)
   run->out = run->err = CAPTURE_NONE;
   run->stop_code = 75;
   run->inputs = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
-  run->results = g_ptr_array_new_with_free_func (run_kept_free);
+  run->results = g_ptr_array_new_with_free_func (kept_free);
   run->said
       = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_bytes_unref);
   run->asked = g_array_new (FALSE, FALSE, sizeof (RunRoot));
@@ -119,8 +119,10 @@ run_free (SatinRun *run)
   g_free (run);
 }
 
-void
-run_leave (SatinRun *run, int code, const char *sentence)
+/* Ends the process with this code and sentence, and removes its folder. For RUN_OF_APP and
+ * RUN_OF_NODE. */
+static void G_GNUC_NORETURN
+leave (SatinRun *run, int code, const char *sentence)
 {
   if (run->node_process && run->config.founder && !folder_end (run->folder, code, sentence, NULL))
     fprintf (stderr, "satin: cannot write to '%s'\n", run->folder);
@@ -172,7 +174,7 @@ void
 run_give_up (SatinRun *run, int code, const char *sentence)
 {
   if (run->owner != RUN_EMBEDDED)
-    run_leave (run, code, sentence);
+    leave (run, code, sentence);
   if (!run->stopped)
     (void)run_stop (run, code, sentence);
 }
@@ -185,7 +187,7 @@ run_ask_again (SatinRun *run, GBytes **value)
   if (news != DRIVER_MASTER)
     return news;
   if (!driver_publish_again (run->driver, run->said))
-    run_leave (run, 1, "another node's main has read or published something else");
+    leave (run, 1, "another node's main has read or published something else");
   news = DRIVER_RESULT; /* also if there are no roots */
   for (guint i = 0; i < run->asked->len && news == DRIVER_RESULT; i++)
     {
