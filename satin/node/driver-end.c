@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 /* How long the process stays for clients that ask for the end; longer if only it has the answer. */
-#define BEQUEATH_US (3 * G_USEC_PER_SEC)
-#define BEQUEATH_ANSWER_US (60 * G_USEC_PER_SEC)
-#define LAST_BREATH_MS 2000 /* time for main to return after the run has ended elsewhere */
+#define SERVE_END_US (3 * G_USEC_PER_SEC)
+#define SERVE_ANSWER_US (60 * G_USEC_PER_SEC)
+#define EXIT_TIMER_MS 2000 /* time for main to return after the run has ended elsewhere */
 /* The same, if satin_root told main to return, or will: main may print how far it came. */
 #define PARTING_US (30 * G_USEC_PER_SEC)
 
@@ -23,11 +23,11 @@ patience (Driver *driver)
   g_autofree char *answer = g_build_filename (driver->config.folder, FOLDER_FILE_ANSWER, NULL);
   gboolean is_only_here
       = driver->config.checkpoint == NULL && g_file_test (answer, G_FILE_TEST_EXISTS);
-  return is_only_here ? BEQUEATH_ANSWER_US : BEQUEATH_US;
+  return is_only_here ? SERVE_ANSWER_US : SERVE_END_US;
 }
 
 gboolean
-driver_bequeaths (Driver *driver)
+driver_serves_final_result (Driver *driver)
 {
   gint64 now_us = g_get_monotonic_time ();
   RelayState state = relay_state ();
@@ -53,10 +53,10 @@ main_is_parting (Driver *driver)
 }
 
 static gboolean
-on_last_breath (gpointer data)
+on_exit_timer (gpointer data)
 {
   Driver *driver = data;
-  if (driver_bequeaths (driver) || main_is_parting (driver))
+  if (driver_serves_final_result (driver) || main_is_parting (driver))
     return G_SOURCE_CONTINUE;
   if (driver->part == PART_LEFT)
     keeper_close (driver);
@@ -69,11 +69,11 @@ on_last_breath (gpointer data)
 
 /* Ends the process after a while, since main may never return. */
 static void
-breathe_last (Driver *driver)
+start_exit_timer (Driver *driver)
 {
   driver->ended_us = g_get_monotonic_time ();
-  g_autoptr (GSource) source = g_timeout_source_new (LAST_BREATH_MS);
-  g_source_set_callback (source, on_last_breath, driver, NULL);
+  g_autoptr (GSource) source = g_timeout_source_new (EXIT_TIMER_MS);
+  g_source_set_callback (source, on_exit_timer, driver, NULL);
   g_source_attach (source, driver->context);
 }
 
@@ -135,7 +135,7 @@ driver_end (Driver *driver, int code, gboolean finished, const char *sentence)
   driver_set_ended (driver, finished ? PART_ON_FINISH : PART_ON_STOP, code, sentence);
   if (driver->config.solo)
     return;
-  breathe_last (driver);
+  start_exit_timer (driver);
 }
 
 /* The run goes on without this process. */
@@ -154,5 +154,5 @@ driver_depart (Driver *driver, const NodeEffect *effect)
     driver_say (driver, "jobs still ran when the time was over");
   (void)g_unlink (path);
   driver_set_ended (driver, PART_ON_LEAVE, 0, NULL);
-  breathe_last (driver);
+  start_exit_timer (driver);
 }

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LAST_CALL_MS 20 /* period in which driver_bequeaths is asked */
+#define SERVE_PERIOD_MS 20 /* period in which driver_serves_final_result is asked */
 
 DriverNews
 driver_wait_master (Driver *driver, int *code)
@@ -341,10 +341,10 @@ driver_leave_at_signal (Driver *driver)
 }
 
 static gboolean
-on_last_call (gpointer data)
+on_serve_timer (gpointer data)
 {
   Driver *driver = data;
-  if (driver_bequeaths (driver))
+  if (driver_serves_final_result (driver))
     return G_SOURCE_CONTINUE;
   mesh_close (driver);
   drive_quit (driver->drive);
@@ -354,13 +354,13 @@ on_last_call (gpointer data)
 static void
 end_driving (Driver *driver)
 {
-  g_autoptr (GSource) source = g_timeout_source_new (LAST_CALL_MS);
+  g_autoptr (GSource) source = g_timeout_source_new (SERVE_PERIOD_MS);
   keeper_close (driver);
   report_stats (driver, TRUE);
   report_timeline (driver, TRUE);
-  if (on_last_call (driver) == G_SOURCE_REMOVE)
+  if (on_serve_timer (driver) == G_SOURCE_REMOVE)
     return;
-  g_source_set_callback (source, on_last_call, driver, NULL);
+  g_source_set_callback (source, on_serve_timer, driver, NULL);
   g_source_attach (source, driver->context);
 }
 
@@ -378,13 +378,13 @@ on_opening (gpointer data)
 static void
 wait_for_openings (Driver *driver)
 {
-  g_autoptr (GSource) source = g_timeout_source_new (LAST_CALL_MS);
+  g_autoptr (GSource) source = g_timeout_source_new (SERVE_PERIOD_MS);
   g_source_set_callback (source, on_opening, driver, NULL);
   g_source_attach (source, driver->context);
 }
 
 static gboolean
-on_crash_report (gpointer data)
+on_stop (gpointer data)
 {
   Driver *driver = data;
   if (driver->config.embedded && driver->openings > 0)
@@ -395,8 +395,8 @@ on_crash_report (gpointer data)
 }
 
 void
-driver_crash_report (Driver *driver)
+driver_stop (Driver *driver)
 {
-  driver_post (driver, on_crash_report, driver);
+  driver_post (driver, on_stop, driver);
   g_thread_join (driver->thread);
 }

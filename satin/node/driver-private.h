@@ -139,7 +139,7 @@ void driver_say (Driver *driver, const char *format, ...) G_GNUC_PRINTF (2, 3);
 void driver_fail (Driver *driver, int code, const char *sentence);
 /* TRUE: the process must stay, since clients may fetch the end and its answer only here: the
  * launcher is gone. */
-gboolean driver_bequeaths (Driver *driver);
+gboolean driver_serves_final_result (Driver *driver);
 /* TRUE: the run has ended, or this process has left it. */
 static inline gboolean
 driver_has_ended (const Driver *driver)

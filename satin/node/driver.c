@@ -540,7 +540,7 @@ driver_new (const DriverConfig *config, GError **error)
 gboolean
 driver_free (Driver *driver)
 {
-  driver_crash_report (driver);
+  driver_stop (driver);
   if (driver->part != PART_FINISHED)
     engine_halt (driver->engine, FALSE);
   engine_free (driver->engine);

@@ -100,8 +100,8 @@ void driver_leave_at_signal (Driver *driver);
  * with 6. An embedded run ends instead, with 6. */
 void driver_end_if_deaf (Driver *driver);
 /* Closes the links and the scribe, writes the statistics, and ends the driver's thread; waits for
- * that. Jobs may still run, so the process must exit, or call driver_free. */
-void driver_crash_report (Driver *driver);
+ * that. Jobs may still run, so the process must exit then. (driver_free does the same first.) */
+void driver_stop (Driver *driver);
 gboolean driver_is_stopping (Driver *driver, int *code);
 /* Why the run ended as it did, in one sentence. (transfer full) (nullable) Any thread. */
 char *driver_reason (Driver *driver);

@@ -514,7 +514,7 @@ report_failure (Driver *driver, const EngineEvent *said)
 
 /* A job is ending this process: sends and writes the report, then lets the process end. */
 static void
-report_crash_report (Driver *driver, const EngineEvent *said)
+report_crash (Driver *driver, const EngineEvent *said)
 {
   g_autofree char *text = failed_job_text (said, said->innermost ? "" : ", or one below it");
   g_autofree char *trouble = g_strdup_printf ("a process ends by %s", text);
@@ -539,5 +539,5 @@ report_failed_job (Driver *driver, const EngineEvent *said)
   if (said->kind == ENGINE_FAILED)
     report_failure (driver, said);
   else
-    report_crash_report (driver, said);
+    report_crash (driver, said);
 }

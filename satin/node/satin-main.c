@@ -121,7 +121,7 @@ end (SatinRun *run, int code)
       run_close (run);
       return;
     }
-  driver_crash_report (run->driver);
+  driver_stop (run->driver);
   if (run->begins_trace && !run->node_process)
     timeline_file_end (run->options.trace);
   if (run->folder != NULL && !run->node_process)

@@ -35,7 +35,7 @@ on_process_exit (int status, void *data)
     return;
   gboolean in_vain = run_answer_is_in_vain (run, status);
   run_answer_end (run, in_vain ? 1 : status, &code);
-  driver_crash_report (run->driver);
+  driver_stop (run->driver);
   relay_end ();
   if (in_vain)
     _Exit (1);
@@ -57,7 +57,7 @@ end_node (SatinRun *run, int code)
   run->in_main = FALSE;
   folder_ended ();
   if (run->driver != NULL)
-    driver_crash_report (run->driver);
+    driver_stop (run->driver);
   capture_flush_streams ();
   relay_end ();
   _exit (code);

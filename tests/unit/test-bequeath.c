@@ -94,7 +94,7 @@ a_node_stays_for_those_who_ask (void)
       state = cases[i].state;
       if (cases[i].has_answer)
         g_assert_true (folder_claim (folder, FOLDER_FILE_ANSWER));
-      if (driver_bequeaths (&driver) != cases[i].stays)
+      if (driver_serves_final_result (&driver) != cases[i].stays)
         g_error ("case %u", i);
       if (asked_us != 0)
         g_assert_cmpint (driver.asked_us, ==, asked_us); /* a look prolongs nothing */
