@@ -23,7 +23,7 @@
 /* How much later than the end an answer from another host may come. */
 #define ANSWER_LIMIT_US (3 * G_USEC_PER_SEC)
 /* The pause between two questions to another host. */
-#define AFAR_US (300 * 1000)
+#define REMOTE_PAUSE_US (300 * 1000)
 /* How long after the last process is gone its `end` may still appear. */
 #define GONE_US (500 * 1000)
 
@@ -185,13 +185,13 @@ ask_node (const AskRun *ask, const char *request, const char *what)
 /* If the launcher is gone, nodes of other hosts cannot send the end here. Asks one of them, now and
  * then, and fetches the end if it knows it. FALSE: it cannot be written here. */
 static gboolean
-look_afar (const AskRun *ask, gint64 *asked_us, GError **error)
+poll_remote_end (const AskRun *ask, gint64 *asked_us, GError **error)
 {
   gint64 now_us = g_get_monotonic_time ();
   g_autofree char *reply = NULL;
   gboolean kept = TRUE;
 
-  if (now_us - *asked_us < AFAR_US)
+  if (now_us - *asked_us < REMOTE_PAUSE_US)
     return TRUE;
   *asked_us = now_us;
   folder_sign (ask->path);
@@ -236,7 +236,7 @@ ask_wait (const AskRun *ask, gint64 limit_us, char **sentence)
         gone_us = g_get_monotonic_time ();
       else if (g_get_monotonic_time () - gone_us > GONE_US)
         return -2;
-      if (!look_afar (ask, &asked_us, &error))
+      if (!poll_remote_end (ask, &asked_us, &error))
         {
           if (sentence != NULL)
             *sentence = g_strdup (error->message);
@@ -272,7 +272,7 @@ ask_leave (const AskRun *ask)
   while (folder_is_live (ask->path) && g_get_monotonic_time () < until_us)
     {
       /* A node that came to the end later exits when it was asked for it. */
-      if (!look_afar (ask, &asked_us, NULL))
+      if (!poll_remote_end (ask, &asked_us, NULL))
         return;
       g_usleep (LOOK_US);
     }
