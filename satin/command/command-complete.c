@@ -10,8 +10,9 @@
 #include <string.h>
 
 /* Verbs whose first word is a run, and those whose second word is a node of it. */
-static const char *const run_verbs[] = { "add", "leave",  "suspend", "save", "cancel",  "wait",
-                                         "log", "status", "top",     "jobs", "metrics", NULL };
+static const char *const run_verbs[]
+    = { "add",    "leave", "suspend", "save", "cancel",  "wait", "log",
+        "status", "view",  "top",     "jobs", "metrics", NULL };
 static const char *const node_verbs[] = { "leave", "log", NULL };
 
 static void

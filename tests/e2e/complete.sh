@@ -35,7 +35,9 @@ is "an unknown verb has none" "$(offers nothing --)" ""
 is "there are no runs" "$(offers cancel '')" ""
 begin "$satin" run -n 2 -w 1 --name listed -- "${heavy[@]}"
 ok "a run on two nodes" wait_for $((20 * slow)) up listed 2
-is "runs are completed" "$(offers cancel li)" "listed"
+while read -r verb; do
+  is "runs are completed for $verb" "$(offers "$verb" li)" "listed"
+done < <("$satin" help | sed -nE 's/^  satin ([a-z]+) +\[?RUN.*/\1/p')
 is "… behind an option" "$(offers jobs --json '')" "listed"
 is "nodes are completed" "$(offers leave listed 1)" "1.1 1.2"
 is "… for log" "$(offers log listed '')" "1.1 1.2"
