@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Before a run begins at a checkpoint's place: is another run using it? Sets aside what stands
- * there. Blocks on the disk and on sockets. Any thread. */
+/* Before a run begins at a checkpoint's place: finds out whether another run uses it, and renames
+ * the file there. Blocks on the disk and on sockets. Any thread. */
 #pragma once
 
 #include "coordinator/restore.h"

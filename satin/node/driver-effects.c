@@ -219,7 +219,7 @@ carry_to_engine (Driver *driver, const NodeEffect *effect)
       keeper_best (driver, (guint)effect->number);
       break;
     case NODE_EFFECT_TELL:
-      driver->tell = TRUE; /* told when all effects have reached the engine */
+      driver->tell = TRUE; /* the Node is told after all effects have reached the engine */
       break;
     case NODE_EFFECT_SEND ... NODE_EFFECT_TIMER:
     case NODE_EFFECT_WARN ... NODE_EFFECT_LOG:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the files of the driver share: driver.c (the loop), driver-effects.c, driver-main.c,
  * driver-end.c, mesh.c (links), keeper.c (the scribe), orders.c, report.c, report-jobs.c (for
- * people). Driving thread only, where nothing else is said. */
+ * people). Driving thread only, unless stated otherwise. */
 #pragma once
 
 #include "driver.h"
@@ -106,7 +106,7 @@ struct Driver
   GMutex mutex;
   GCond cond;
   GHashTable *constants; /* name -> GBytes */
-  guint masterships;     /* how often this process became master … */
+  guint masterships;     /* how often this process became master ... */
   guint mains;           /* ... and its value when main last began */
   gboolean master;
   DriverPart part;   /* written by the driving thread under the mutex; it alone reads it without */

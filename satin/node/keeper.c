@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The driver and its scribe: opens the checkpoint (in a thread, since the disk may be slow), passes
  * on the scribe's news, sends it rows and events, closes it; makes bids. A node may be coordinator
- * more than once, and news of an earlier time is dropped. Driving thread, where nothing else is
- * said. Tests: elect.sh, later.sh. */
+ * more than once, and news of an earlier time is dropped. Driving thread, unless stated otherwise.
+ * Tests: elect.sh, later.sh. */
 #include "driver-private.h"
 
 #include "coordinator/bid.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Answers the control requests of people's verbs: `satin status`, `suspend`, `save`, `leave`,
- * `cancel`, `jobs`, `top`, `metrics`, and of those who fetch the end. Driver's thread. */
+ * `cancel`, `jobs`, `top`, `metrics`; and of clients that fetch the end. Driving thread. */
 #pragma once
 
 #include "driver-private.h"

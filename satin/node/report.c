@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What people are told: `satin status`, the statistics of one node, troubles, failed jobs. Driving
- * thread. */
+/* What people read: the reply to `satin status`, the statistics of one node, troubles, failed jobs.
+ * Driving thread. */
 #include "driver-private.h"
 
 #include "coordinator/readable.h"

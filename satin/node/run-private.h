@@ -2,7 +2,7 @@
 /* What the files of a run in this process share: run.c, run-open.c, run-answer.c, run-words.c,
  * run-identity.c, satin-root.c, satin-main.c (SATIN_APP's main), satin-open.c (a program with its
  * own main), and look.c (the first look at the checkpoint). Only the thread that opened the run,
- * where nothing else is said. */
+ * unless stated otherwise. */
 #pragma once
 
 #include "capture.h"
