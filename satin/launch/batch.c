@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See batch.h. The job's standard input and output are the files `to` and `from` in a 0700 folder
- * in that of the run. What the launcher sends goes into `to`; what stands in `from` goes to the
+ * in that of the run. What the launcher sends goes into `to`; new bytes of `from` go to the
  * launcher. The job is submitted when the launcher has sent all that a node needs to begin. That
  * contains the run's key, and the disk is shared. So `to` is written when the job has begun, and
- * truncated when the node has read it. Main loop, one thread. Tests: sites.sh, slurm.sh. */
+ * truncated when the node has read it. Main loop, one thread.
+ * Tests: sites.sh, slurm.sh. */
 #include "batch.h"
 #include "tasks.h"
 

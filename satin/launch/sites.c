@@ -421,7 +421,7 @@ sites_read (const char *name, char **text, GError **error)
   return g_steal_pointer (&sites);
 }
 
-/* ---- what is started ---- */
+/* ---- command lines ---- */
 
 static void
 add_words (GStrvBuilder *to, char **words)
