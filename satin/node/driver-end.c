@@ -72,9 +72,7 @@ static void
 start_exit_timer (Driver *driver)
 {
   driver->ended_us = g_get_monotonic_time ();
-  g_autoptr (GSource) source = g_timeout_source_new (EXIT_TIMER_MS);
-  g_source_set_callback (source, on_exit_timer, driver, NULL);
-  g_source_attach (source, driver->context);
+  driver_every (driver, EXIT_TIMER_MS, on_exit_timer);
 }
 
 /* Renames an answer that a dead master wrote before it wrote the end: that answer was not shown,

@@ -354,14 +354,11 @@ on_serve_timer (gpointer data)
 static void
 end_driving (Driver *driver)
 {
-  g_autoptr (GSource) source = g_timeout_source_new (SERVE_PERIOD_MS);
   keeper_close (driver);
   report_stats (driver, TRUE);
   report_timeline (driver, TRUE);
-  if (on_serve_timer (driver) == G_SOURCE_REMOVE)
-    return;
-  g_source_set_callback (source, on_serve_timer, driver, NULL);
-  g_source_attach (source, driver->context);
+  if (on_serve_timer (driver) == G_SOURCE_CONTINUE)
+    driver_every (driver, SERVE_PERIOD_MS, on_serve_timer);
 }
 
 static gboolean
@@ -374,21 +371,13 @@ on_opening (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* If the process goes on, no thread may be left that uses what will be freed. */
-static void
-wait_for_openings (Driver *driver)
-{
-  g_autoptr (GSource) source = g_timeout_source_new (SERVE_PERIOD_MS);
-  g_source_set_callback (source, on_opening, driver, NULL);
-  g_source_attach (source, driver->context);
-}
-
 static gboolean
 on_stop (gpointer data)
 {
   Driver *driver = data;
+  /* If the process goes on, no thread may be left that uses what will be freed. */
   if (driver->config.embedded && driver->openings > 0)
-    wait_for_openings (driver);
+    driver_every (driver, SERVE_PERIOD_MS, on_opening);
   else
     end_driving (driver);
   return G_SOURCE_REMOVE;

@@ -132,6 +132,14 @@ void driver_step (Driver *driver, const NodeEvent *event);
 void driver_carry_out (Driver *driver, NodeEffect *effect);
 /* Calls `function (data)` on the driving thread soon. Any thread. */
 void driver_post (Driver *driver, GSourceFunc function, gpointer data);
+/* Calls `function (driver)` on the driving thread each `ms`, until it returns G_SOURCE_REMOVE. */
+static inline void
+driver_every (Driver *driver, guint ms, GSourceFunc function)
+{
+  g_autoptr (GSource) source = g_timeout_source_new (ms);
+  g_source_set_callback (source, function, driver, NULL);
+  g_source_attach (source, driver->context);
+}
 /* Writes one line to the log; a program alone prints it. */
 void driver_say (Driver *driver, const char *format, ...) G_GNUC_PRINTF (2, 3);
 /* Ends this process with a sentence for the user. An embedded process goes on; only the run

@@ -400,14 +400,6 @@ note_timeline (Driver *driver)
   driver->lane = timeline_lane (driver->timeline, 0, "driver");
 }
 
-static void
-watch_stats (Driver *driver)
-{
-  g_autoptr (GSource) stats = g_timeout_source_new (STATS_PERIOD_MS);
-  g_source_set_callback (stats, on_stats, driver, NULL);
-  g_source_attach (stats, driver->context);
-}
-
 static NodeConfig
 node_config (Driver *driver, guint64 seed)
 {
@@ -531,7 +523,7 @@ driver_new (const DriverConfig *config, GError **error)
     shared_store_set_memory (shared_store_here (), config->shared_memory);
   NodeConfig node = node_config (driver, seed ^ 0x9e3779b97f4a7c15u);
   driver->node = node_new (&node);
-  watch_stats (driver);
+  driver_every (driver, STATS_PERIOD_MS, on_stats);
   driver_post (driver, on_begin, driver);
   driver->thread = g_thread_new ("satin-driver", drive, driver);
   return driver;

@@ -419,7 +419,5 @@ try_to_join (gpointer data)
 void
 mesh_join (Driver *driver)
 {
-  g_autoptr (GSource) source = g_timeout_source_new (JOIN_PAUSE_MS);
-  g_source_set_callback (source, try_to_join, driver, NULL);
-  g_source_attach (source, driver->context);
+  driver_every (driver, JOIN_PAUSE_MS, try_to_join);
 }
