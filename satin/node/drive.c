@@ -147,7 +147,7 @@ drive_free (Drive *drive)
   g_free (drive);
 }
 
-/* ---- wishes of other threads ---- */
+/* ---- calls by other threads ---- */
 
 static gboolean
 is_wanted (Drive *drive)
@@ -191,7 +191,7 @@ drive_set_timer (Drive *drive, gint64 at_us)
   drive->timer_us = at_us;
 }
 
-/* ---- turns: the context is ours ---- */
+/* ---- turns of the driving thread ---- */
 
 static gboolean
 take (Drive *drive)

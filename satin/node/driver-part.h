@@ -26,4 +26,5 @@ typedef enum
 /* Returns the next state. Asserts that `event` can happen in `from`. An end is final, except that a
  * process that stopped may still leave. */
 DriverPart driver_part_after (DriverPart from, DriverPartEvent event);
+/* TRUE: this process no longer takes part. */
 gboolean driver_part_is_over (DriverPart part);

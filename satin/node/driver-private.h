@@ -129,6 +129,7 @@ typedef struct
 
 /* Steps the Node with `event`, and carries out all effects. Must not be called from an effect. */
 void driver_step (Driver *driver, const NodeEvent *event);
+/* Carries out one effect; may take what it owns. */
 void driver_carry_out (Driver *driver, NodeEffect *effect);
 /* Calls `function (data)` on the driving thread soon. Any thread. */
 void driver_post (Driver *driver, GSourceFunc function, gpointer data);
@@ -165,13 +166,19 @@ void driver_show_address (Driver *driver);
 
 /* Writes what mesh_send has queued, over all links. */
 void mesh_flush (Driver *driver);
+/* Begins to listen, unless the run has no sockets. FALSE: it cannot. */
 gboolean mesh_open (Driver *driver, GError **error);
+/* Closes all connections and stops listening. */
 void mesh_close (Driver *driver);
+/* The address at which others reach this node; NULL: none. (transfer none) */
 const char *mesh_address (Driver *driver);
+/* Begins to connect; NODE_EVENT_LINK_UP or _DIAL_FAILED tells how that ended. */
 void mesh_dial (Driver *driver, guint64 dial, const char *address);
+/* Carries out NODE_EFFECT_SEND: queues the parts for mesh_flush. */
 void mesh_send (Driver *driver, const NodeEffect *effect);
 /* How many sent bytes the kernel has not taken yet. */
 gsize mesh_queued (Driver *driver, guint64 link);
+/* Closes a link, if it is still open. */
 void mesh_close_link (Driver *driver, guint64 link);
 /* For a joiner: tries the addresses in the run's folder until this node is a member. */
 void mesh_join (Driver *driver);
@@ -189,17 +196,25 @@ void keeper_close (Driver *driver);
 void keeper_free (Driver *driver);
 /* Carries out NODE_EFFECT_BID, in a thread. */
 void keeper_bid (Driver *driver);
+
+/* If this node has no scribe, these functions do nothing, unless stated otherwise. */
+
+/* Stores main's answer and exit code. */
 void keeper_answer (Driver *driver, GBytes *answer, int code);
-/* `rows`: transfer full. `ticket`: number of this order. */
+/* Stores `rows` (transfer full). `ticket`: number of this order. */
 void keeper_save (Driver *driver, GPtrArray *rows, guint64 ticket);
+/* Carries out NODE_EFFECT_EVENT: a row of the ledger. */
 void keeper_event (Driver *driver, const NodeEffect *effect);
 /* Carries out NODE_EFFECT_SALVAGE: the scribe reports the rows of the file at and below `path`. */
 void keeper_salvage (Driver *driver, const char *path);
 /* Carries out NODE_EFFECT_FINAL: the run ends, so all is published, with the nodes that are
- * present. keeper_publish does so without the nodes, and the run goes on. */
+ * present. keeper_publish does so without the nodes, and the run goes on. Without a scribe both
+ * only step NODE_EVENT_PUBLISHED soon. */
 void keeper_final (Driver *driver);
 void keeper_publish (Driver *driver);
+/* Stores the present value of BEST number `best`. */
 void keeper_best (Driver *driver, guint best);
+/* Stores a constant or an input. */
 void keeper_constant (Driver *driver, const char *name, GBytes *bytes);
 
 /* Writes the trace events that were collected. `last`: also those of jobs that still run. */

@@ -102,6 +102,7 @@ void driver_end_if_deaf (Driver *driver);
 /* Closes the links and the scribe, writes the statistics, and ends the driver's thread; waits for
  * that. Jobs may still run, so the process must exit then. (driver_free does the same first.) */
 void driver_stop (Driver *driver);
+/* TRUE: the run has ended with *code (out), or this process has left it. Any thread. */
 gboolean driver_is_stopping (Driver *driver, int *code);
 /* Why the run ended as it did, in one sentence. (transfer full) (nullable) Any thread. */
 char *driver_reason (Driver *driver);
