@@ -16,4 +16,5 @@
 #define BATCH_LINE "line"
 #define BATCH_SCRIPT "job"
 
+/* The entry point of BATCH_VERB, called like those of command/command.h. Returns the exit code. */
 int command_batch (int argc, char **argv);

@@ -428,7 +428,7 @@ far_drain (Far *far)
   close_from (far);
 }
 
-/* ---- its life ---- */
+/* ---- start and end ---- */
 
 static GBytes *
 describe_run (const FolderRun *run, const Site *site, int here)

@@ -19,6 +19,7 @@ typedef struct Far Far;
 Far *far_start (const FolderRun *run, const char *path, const Site *site, const char *host,
                 int number, int here, gboolean founder, GBytes *copy, GError **error);
 void far_free (Far *far);
+/* The number of the local process. */
 pid_t far_pid (const Far *far);
 /* TRUE: a file is arriving from the node, and has not stalled (RELAY_STALL_S). */
 gboolean far_brings (const Far *far);

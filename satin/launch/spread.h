@@ -38,6 +38,7 @@ GArray *spread_places (const FolderRun *run, const GPtrArray *sites, int workers
 /* For --dry-run: prints the nodes of spread_places and the command that starts each. `copy`: the
  * program is sent to other hosts. */
 void spread_show (const FolderRun *run, const GPtrArray *sites, int workers, gboolean copy);
+/* TRUE: nodes at this place are not plain processes of this host. */
 gboolean spot_is_far (const Spot *place);
 /* The bytes of the program, to send to other hosts. (transfer full) (nullable): it cannot be read
  * into memory, and is not sent. */
