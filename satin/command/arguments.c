@@ -128,7 +128,19 @@ arguments_read_one (Arguments *options, const ArgumentsVerb *verb, int argc, cha
   return command_usage (spaced, "one run is enough, not '%s' too", options->words[1]), FALSE;
 }
 
-/* ---- what fits together ---- */
+gboolean
+arguments_read_run (Arguments *options, const ArgumentsVerb *verb, int argc, char **argv)
+{
+  g_autofree char *spaced = g_strdup_printf ("%s ", verb->verb);
+
+  if (!arguments_read_one (options, verb, argc, argv))
+    return FALSE;
+  if (options->words[0] == NULL)
+    return command_usage (spaced, "one run is needed: `satin %s RUN`", verb->verb), FALSE;
+  return TRUE;
+}
+
+/* ---- conflicts ---- */
 
 /* --heartbeat and --silence: each is derived from the other if it is not given. */
 static gboolean

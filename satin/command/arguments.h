@@ -69,6 +69,8 @@ char *arguments_takers (const char *word);
 gboolean arguments_read (Arguments *options, const ArgumentsVerb *verb, int argc, char **argv);
 /* The same for a verb that takes at most one word. */
 gboolean arguments_read_one (Arguments *options, const ArgumentsVerb *verb, int argc, char **argv);
+/* The same for a verb that takes exactly one run. */
+gboolean arguments_read_run (Arguments *options, const ArgumentsVerb *verb, int argc, char **argv);
 /* FALSE: options of `run` or `resume` conflict; this was printed. Also derives --tcp, --heartbeat
  * and --silence from other options. */
 gboolean arguments_fit (Arguments *options, gboolean resumes);

@@ -123,17 +123,28 @@ ask_find (const char *name, AskRun *ask)
   return FALSE;
 }
 
-static void
-say_why (const AskRun *ask, const char *what, const GError *error)
+gboolean
+ask_is_live (const AskRun *ask)
 {
-  g_autofree char *host = folder_other_host (ask->path);
   int code;
 
   if (folder_has_ended (ask->path, &code, NULL))
     command_say ("run '%s' has ended before (exit code %d)", ask->run.name, code);
   else if (!folder_is_live (ask->path))
     command_say ("run '%s' is not running: its processes are gone", ask->run.name);
-  else if (host != NULL)
+  else
+    return TRUE;
+  return FALSE;
+}
+
+static void
+say_why (const AskRun *ask, const char *what, const GError *error)
+{
+  g_autofree char *host = folder_other_host (ask->path);
+
+  if (!ask_is_live (ask))
+    return;
+  if (host != NULL)
     command_say ("%s '%s': it runs on host '%s': ask there", what, ask->run.name, host);
   else
     command_say ("%s '%s': %s", what, ask->run.name, error->message);

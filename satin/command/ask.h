@@ -26,6 +26,8 @@ char *ask_ended (const char *word);
 gboolean ask_look (const char *name, AskRun *ask, GError **error);
 /* The same. FALSE: a message was printed. */
 gboolean ask_find (const char *name, AskRun *ask);
+/* TRUE: the run has not ended, and some process of it lives. FALSE: a message was printed. */
+gboolean ask_is_live (const AskRun *ask);
 /* The reply of some node to `request`. For 5 s it tries again, since a run that has just started
  * may not listen yet. NULL: a message was printed that begins with `what`, such as "cannot
  * suspend". (transfer full) */

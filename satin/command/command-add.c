@@ -325,14 +325,9 @@ static int
 check_run (const AskRun *ask)
 {
   g_autofree char *host = folder_other_host (ask->path);
-  int code;
 
-  if (folder_has_ended (ask->path, &code, NULL))
-    return command_say ("run '%s' has ended before (exit code %d)", ask->run.name, code),
-           COMMAND_ERROR;
-  if (!folder_is_live (ask->path))
-    return command_say ("run '%s' is not running: its processes are gone", ask->run.name),
-           COMMAND_ERROR;
+  if (!ask_is_live (ask))
+    return COMMAND_ERROR;
   if (host != NULL) /* process numbers in the folder are of that host */
     return command_say ("run '%s' was started on host '%s': add nodes there", ask->run.name, host),
            COMMAND_ERROR;
@@ -429,10 +424,8 @@ command_add (int argc, char **argv)
   g_auto (AskRun) ask = { 0 };
   int code;
 
-  if (!arguments_read_one (&said, &verb, argc, argv))
+  if (!arguments_read_run (&said, &verb, argc, argv))
     return COMMAND_USAGE;
-  if (said.words[0] == NULL)
-    return command_usage ("add ", "one run is needed: `satin add RUN`");
   if (said.nodes > 0 && said.sites != NULL && said.site == NULL)
     return command_usage ("add ", "-n conflicts with --sites: the file says how many nodes");
   wish = (Wish){

@@ -309,7 +309,7 @@ command_inspect_json (Inspection *inspection)
             : restore->origin == SQL_ORIGIN_OLD ? "mark"
                                                 : "none");
   if (!write_tables (inspection, &writer, &error))
-    return command_inspect_failed (inspection, error);
+    return command_inspect_failed (inspection->target, error);
   g_string_append_printf (text, "],\n\"damaged_results\":%" G_GUINT64_FORMAT ",", writer.damaged);
   add_lost (&writer, inspection->file->audit);
   flush (&writer);

@@ -153,7 +153,7 @@ show_tree (Inspection *inspection, const char *path, guint depth, guint32 *last_
     return command_usage ("inspect ", "'%s' is not a path of a job, like / or /0/3/1", path);
   if (!command_inspect_rows (inspection, add_row, &tree, NULL, &error)
       || !command_inspect_keeps (inspection, add_keep, &tree, NULL, &error))
-    return command_inspect_failed (inspection, error);
+    return command_inspect_failed (inspection->target, error);
   view = forest_view (forest);
   if (last_root != NULL)
     *last_root = view->last_root;

@@ -64,7 +64,7 @@ command_inspect_verify (Inspection *inspection)
   Audit audit = *inspection->file->audit;
 
   if (!count_left_out (inspection, &audit, &error))
-    return command_inspect_failed (inspection, error);
+    return command_inspect_failed (inspection->target, error);
   g_print ("%-10s %12s %12s %12s\n", "TABLE", "KEPT", "DAMAGED", "MISSING");
   for (guint i = 0; i < INVENTORY_TABLES; i++)
     print_table (&audit, i);

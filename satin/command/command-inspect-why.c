@@ -344,6 +344,6 @@ command_inspect_why (Inspection *inspection, const char *path)
   if (!command_inspect_rows (inspection, add_row, &why, NULL, &error)
       || !command_inspect_keeps (inspection, add_keep, &why, NULL, &error)
       || !print_why (&why, &error))
-    return command_inspect_failed (inspection, error);
+    return command_inspect_failed (inspection->target, error);
   return COMMAND_DONE;
 }

@@ -19,12 +19,12 @@
 #define VALUE_SHOWN_MAX 40
 
 int
-command_inspect_failed (const Inspection *inspection, const GError *error)
+command_inspect_failed (const char *target, const GError *error)
 {
   if (error->domain == COORDINATOR_ERROR)
     command_say ("%s", error->message);
   else
-    command_say ("checkpoint '%s': %s", inspection->target, error->message);
+    command_say ("checkpoint '%s': %s", target, error->message);
   if (error->domain == COORDINATOR_ERROR)
     return error->code;
   return g_error_matches (error, STORAGE_ERROR, STORAGE_ERROR_UNUSABLE) ? COMMAND_UNUSABLE
@@ -253,7 +253,7 @@ show_summary (Inspection *inspection)
       = nodes == NULL ? NULL : restore_rows (inspection->file, &query, &error);
 
   if (rows == NULL)
-    return command_inspect_failed (inspection, error);
+    return command_inspect_failed (inspection->target, error);
   g_ptr_array_sort (nodes, command_inspect_compare_work);
   if (inspection->restore.damage != NULL)
     command_say ("checkpoint '%s' is damaged: %s", inspection->target, inspection->restore.damage);
@@ -262,7 +262,7 @@ show_summary (Inspection *inspection)
   print_started (nodes);
   print_state (&inspection->restore);
   if (!print_shared (inspection, &error))
-    return command_inspect_failed (inspection, error);
+    return command_inspect_failed (inspection->target, error);
   print_who (nodes);
   print_largest (rows);
   return COMMAND_DONE;
@@ -308,7 +308,7 @@ show (Inspection *inspection, const Arguments *said)
   if (inspection->file == NULL
       || !restore_read (inspection->file, inspection->target, &inspection->restore, &error)
       || !command_inspect_stems (inspection, &error))
-    return command_inspect_failed (inspection, error);
+    return command_inspect_failed (inspection->target, error);
   if (said->tree)
     return command_inspect_tree (inspection, said->from,
                                  said->depth < 0 ? ARGUMENTS_DEPTH : (guint)said->depth);

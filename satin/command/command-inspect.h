@@ -27,8 +27,8 @@ int command_inspect_why (Inspection *inspection, const char *path);
 int command_inspect_json (Inspection *inspection);
 int command_inspect_verify (Inspection *inspection);
 
-/* Prints why reading failed. Returns the exit code. */
-int command_inspect_failed (const Inspection *inspection, const GError *error);
+/* Prints why the checkpoint `target` could not be read or written. Returns the exit code. */
+int command_inspect_failed (const char *target, const GError *error);
 /* Reads the stems of the open file into inspection->stems. */
 gboolean command_inspect_stems (Inspection *inspection, GError **error);
 /* Calls `each` for every sound row, and adds the number of others to *bad (nullable). */

@@ -171,20 +171,11 @@ ask_all (Gather *gather)
 static int
 show (const AskRun *ask, gboolean json)
 {
-  g_autoptr (GError) error = NULL;
-  g_autoptr (Gather) gather = NULL;
+  g_autoptr (Gather) gather = gather_run (ask);
   g_autofree char *table = NULL;
-  /* retries while the run is starting */
-  g_autofree char *reply = ask_node (ask, "status", "cannot ask");
 
-  if (reply == NULL)
-    return COMMAND_ERROR;
-  gather = gather_new (ask->path, &error);
   if (gather == NULL)
-    {
-      command_say ("cannot ask '%s': %s", ask->run.name, error->message);
-      return COMMAND_ERROR;
-    }
+    return COMMAND_ERROR;
   ask_all (gather);
   if (json)
     {
@@ -207,10 +198,8 @@ command_jobs (int argc, char **argv)
   g_auto (Arguments) said = { 0 };
   g_auto (AskRun) ask = { 0 };
 
-  if (!arguments_read_one (&said, &verb, argc, argv))
+  if (!arguments_read_run (&said, &verb, argc, argv))
     return COMMAND_USAGE;
-  if (said.words[0] == NULL)
-    return command_usage ("jobs ", "missing run");
   if (!ask_find (said.words[0], &ask))
     return COMMAND_ERROR;
   return show (&ask, said.json);

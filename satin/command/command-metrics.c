@@ -14,23 +14,17 @@ command_metrics (int argc, char **argv)
   static const ArgumentsVerb verb
       = { "metrics", "RUN", "Prints the figures of RUN as OpenMetrics text.", ARGUMENTS_WORDS };
   g_auto (Arguments) said = { 0 };
-  g_autoptr (GError) error = NULL;
   g_autoptr (Gather) gather = NULL;
-  g_autofree char *reply = NULL, *text = NULL;
+  g_autofree char *text = NULL;
   g_auto (AskRun) ask = { 0 };
 
-  if (!arguments_read_one (&said, &verb, argc, argv))
+  if (!arguments_read_run (&said, &verb, argc, argv))
     return COMMAND_USAGE;
-  if (said.words[0] == NULL)
-    return command_usage ("metrics ", "missing run");
   if (!ask_find (said.words[0], &ask))
     return COMMAND_ERROR;
-  reply = ask_node (&ask, "status", "cannot ask"); /* retries while the run is starting */
-  if (reply == NULL)
-    return COMMAND_ERROR;
-  gather = gather_new (ask.path, &error);
+  gather = gather_run (&ask);
   if (gather == NULL)
-    return command_say ("cannot ask '%s': %s", said.words[0], error->message), COMMAND_ERROR;
+    return COMMAND_ERROR;
   gather_ask (gather, CONTROL_FIGURES);
   text = metrics_text (gather, said.prometheus ? METRICS_PROMETHEUS : METRICS_OPEN);
   g_print ("%s", text);

@@ -171,10 +171,8 @@ command_save (int argc, char **argv)
   Saved before;
   int code;
 
-  if (!arguments_read_one (&said, &verb, argc, argv))
+  if (!arguments_read_run (&said, &verb, argc, argv))
     return COMMAND_USAGE;
-  if (said.words[0] == NULL)
-    return command_usage ("save ", "one run is needed: `satin save RUN`");
   if (!ask_find (said.words[0], &ask) || !ask_stay (&ask))
     return COMMAND_ERROR;
   request = ask_request ("save", said.within_s);

@@ -111,15 +111,12 @@ end_run (const Way *way, int argc, char **argv)
 {
   const ArgumentsVerb verb = { way->verb, "RUN", way->summary, ARGUMENTS_WORDS };
   g_auto (Arguments) said = { 0 };
-  g_autofree char *spaced = g_strdup_printf ("%s ", way->verb), *request = NULL, *reply = NULL;
-  g_autofree char *sentence = NULL;
+  g_autofree char *request = NULL, *reply = NULL, *sentence = NULL;
   g_auto (AskRun) ask = { 0 };
   int code;
 
-  if (!arguments_read_one (&said, &verb, argc, argv))
+  if (!arguments_read_run (&said, &verb, argc, argv))
     return COMMAND_USAGE;
-  if (said.words[0] == NULL)
-    return command_usage (spaced, "one run is needed: `satin %s RUN`", way->verb);
   if (!ask_find (said.words[0], &ask) || !can_be_suspended (way, &ask) || !ask_stay (&ask))
     return COMMAND_ERROR;
   if (way->code != COMMAND_SUSPENDED || !ask_launcher (&ask))

@@ -351,8 +351,8 @@ command_top (int argc, char **argv)
   name = said.words[0] != NULL ? g_strdup (said.words[0]) : find_only ();
   if (name == NULL || !ask_find (name, &ask))
     return COMMAND_ERROR;
-  if (!folder_is_live (ask.path))
-    return command_say ("run '%s' is not running: its processes are gone", name), COMMAND_ERROR;
+  if (!ask_is_live (&ask))
+    return COMMAND_ERROR;
   view.colour = view.keys && (no_colour == NULL || *no_colour == '\0');
   g_mutex_init (&top.mutex);
   g_cond_init (&top.cond);

@@ -3,6 +3,7 @@
  * resume FILE` alone still does not start the program that it names. One thread.
  * Tests: signed.sh. */
 #include "arguments.h"
+#include "command-inspect.h"
 #include "command.h"
 
 #include "coordinator/mark.h"
@@ -50,16 +51,6 @@ trust_it (const char *target, MergeTotals *totals, GError **error)
   return good;
 }
 
-static int
-failed (const char *target, const GError *error)
-{
-  if (error->domain == COORDINATOR_ERROR)
-    command_say ("%s", error->message);
-  else
-    command_say ("checkpoint '%s': %s", target, error->message);
-  return error->domain == COORDINATOR_ERROR ? error->code : COMMAND_STORE;
-}
-
 static void
 tell (const char *target, const Identity *identity, const MergeTotals *totals)
 {
@@ -82,7 +73,7 @@ trust (const char *target)
   g_autoptr (GError) error = NULL;
 
   if (!restore_look_for (target, NULL, NULL, &restore, &error))
-    return failed (target, error);
+    return command_inspect_failed (target, error);
   if (!restore.exists)
     {
       command_say ("there is no checkpoint at '%s'", target);
@@ -106,7 +97,7 @@ trust (const char *target)
       return COMMAND_ERROR;
     }
   if (!trust_it (target, &totals, &error))
-    return failed (target, error);
+    return command_inspect_failed (target, error);
   tell (target, &restore.identity, &totals);
   return COMMAND_DONE;
 }

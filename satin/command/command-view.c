@@ -5,6 +5,7 @@
  * time. Tests: view.sh, view-browser.sh. */
 #include "arguments.h"
 #include "ask.h"
+#include "command-inspect.h"
 #include "command.h"
 #include "ended.h"
 #include "view-metrics.h"
@@ -490,13 +491,7 @@ find_checkpoint (View *view, const char *word, gboolean insecure)
   take_reading (view, reading);
   reading_free (reading);
   if (error != NULL)
-    {
-      if (error->domain == COORDINATOR_ERROR)
-        command_say ("%s", error->message);
-      else
-        command_say ("checkpoint '%s': %s", target, error->message);
-      return error->domain == COORDINATOR_ERROR ? error->code : COMMAND_STORE;
-    }
+    return command_inspect_failed (target, error);
   view->name = view_tree_name (view->tree);
   facts = view_tree_facts (view->tree);
   state = view_tree_state (view->tree, &done);
@@ -570,11 +565,9 @@ command_view (int argc, char **argv)
   g_auto (Arguments) said = { 0 };
   int code;
 
-  if (!arguments_read_one (&said, &verb, argc, argv))
+  if (!arguments_read_run (&said, &verb, argc, argv))
     return COMMAND_USAGE;
   const char *word = said.words[0];
-  if (word == NULL)
-    return command_usage ("view ", "missing run, such as `satin view RUN`");
   temporary_watch_signals ();
   if (!find_run (&view, word))
     {

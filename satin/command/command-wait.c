@@ -106,10 +106,8 @@ command_wait (int argc, char **argv)
   g_auto (AskRun) ask = { 0 };
   int code;
 
-  if (!arguments_read_one (&said, &verb, argc, argv))
+  if (!arguments_read_run (&said, &verb, argc, argv))
     return COMMAND_USAGE;
-  if (said.words[0] == NULL)
-    return command_usage ("wait ", "one run is needed: `satin wait RUN`");
   if (!begin (said.words[0], &ask, &code))
     return code;
   code = ask_wait (&ask, 0, &sentence);

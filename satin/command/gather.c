@@ -2,7 +2,7 @@
 /* See gather.h. The threads of a pool each wait for a node. Tests: jobs.sh. */
 #include "gather.h"
 
-#include "ask.h"
+#include "command.h"
 
 #include "folder/control.h"
 
@@ -61,6 +61,18 @@ gather_new (const char *path, GError **error)
   nodes = fields_objects (status, "nodes");
   for (guint i = 0; i < nodes->len; i++)
     add_node (gather, nodes->pdata[i]);
+  return gather;
+}
+
+Gather *
+gather_run (const AskRun *ask)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *reply = ask_node (ask, "status", "cannot ask");
+  Gather *gather = reply != NULL ? gather_new (ask->path, &error) : NULL;
+
+  if (error != NULL)
+    command_say ("cannot ask '%s': %s", ask->run.name, error->message);
   return gather;
 }
 

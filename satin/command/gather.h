@@ -4,7 +4,7 @@
  * Any thread. */
 #pragma once
 
-#include <gio/gio.h>
+#include "ask.h"
 
 typedef struct
 {
@@ -25,6 +25,8 @@ typedef struct
 
 /* Asks for `status`. (transfer full) NULL: no node replied. */
 Gather *gather_new (const char *path, GError **error);
+/* The same, and waits for a run that is starting (ask_node). NULL: a message was printed. */
+Gather *gather_run (const AskRun *ask);
 void gather_free (Gather *gather);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Gather, gather_free)
 /* Asks all nodes that are not silent. Sets `reply`, or `silent`. */
