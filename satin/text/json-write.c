@@ -26,6 +26,13 @@ json_append_string (GString *to, const char *text)
 }
 
 void
+json_append_member (GString *to, const char *key, const char *text)
+{
+  g_string_append_printf (to, ",\"%s\":", key);
+  json_append_string (to, text);
+}
+
+void
 json_append_number (GString *to, double number)
 {
   char text[G_ASCII_DTOSTR_BUF_SIZE];

@@ -7,5 +7,8 @@
 /* Appends `text` in quotes. Each byte that is not UTF-8 becomes U+FFFD, since JSON has no other
  * bytes: paths and arguments may have any. NULL becomes null. */
 void json_append_string (GString *to, const char *text);
+/* Appends `,"KEY":` and `text` as json_append_string does: a member of an object after the first
+ * one. `key` needs no escapes. */
+void json_append_member (GString *to, const char *key, const char *text);
 /* Appends a number so that it reads back exactly; NaN and infinity become null. */
 void json_append_number (GString *to, double number);

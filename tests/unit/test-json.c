@@ -153,11 +153,13 @@ test_append (void)
 
   json_append_string (text, "a\"b\\\n\xff");
   json_append_string (text, NULL);
+  json_append_member (text, "key", "a\"b");
   json_append_number (text, 3);
   g_string_append_c (text, ' ');
   json_append_number (text, 0.25);
   json_append_number (text, NAN);
-  g_assert_cmpstr (text->str, ==, "\"a\\\"b\\\\\\u000a\xef\xbf\xbd\"null3 0.25null");
+  g_assert_cmpstr (text->str, ==,
+                   "\"a\\\"b\\\\\\u000a\xef\xbf\xbd\"null,\"key\":\"a\\\"b\"3 0.25null");
 }
 
 /* Each byte but NUL: no raw control byte is written, and what is read again is the same text. */
