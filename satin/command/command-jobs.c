@@ -29,10 +29,8 @@ append_node_json (GString *json, const GatherNode *node)
 
   g_string_append (json, "{\"id\":");
   json_append_string (json, node->id);
-  g_string_append (json, ",\"host\":");
-  json_append_string (json, node->host);
-  g_string_append (json, ",\"site\":");
-  json_append_string (json, node->site);
+  json_append_member (json, "host", node->host);
+  json_append_member (json, "site", node->site);
   g_string_append_printf (json, ",\"pid\":%u,\"workers\":%u,\"silent\":%s,\"more\":%u,\"jobs\":",
                           node->pid, node->workers, said == NULL ? "true" : "false",
                           said != NULL ? (guint)fields_count (said, "more") : 0);

@@ -44,10 +44,8 @@ starting_json (const FolderRun *run)
   g_autoptr (GString) text = g_string_new ("{\"name\":");
 
   json_append_string (text, run->name);
-  g_string_append (text, ",\"id\":");
-  json_append_string (text, run->id);
-  g_string_append (text, ",\"checkpoint\":");
-  json_append_string (text, run->checkpoint);
+  json_append_member (text, "id", run->id);
+  json_append_member (text, "checkpoint", run->checkpoint);
   g_string_append (
       text, ",\"term\":null,\"root\":null,\"done\":null,\"left_s\":null,\"left_low_s\":null");
   g_string_append (text, ",\"stopping\":false,\"left_high_s\":null,\"at_risk_s\":null");

@@ -433,8 +433,7 @@ facts_of (const FolderRun *run)
   g_autoptr (GString) json = g_string_new (NULL);
 
   ended_append_facts (json, run, 0);
-  g_string_append (json, ",\"checkpoint\":");
-  json_append_string (json, run->checkpoint);
+  json_append_member (json, "checkpoint", run->checkpoint);
   return g_strdup (json->str + 1);
 }
 

@@ -41,18 +41,16 @@ ended_append_facts (GString *json, const FolderRun *run, gint64 until_us)
 {
   g_autofree char *started = show_time (run->started_us, TRUE);
 
-  g_string_append (json, ",\"program\":");
-  json_append_string (json, run->program);
+  json_append_member (json, "program", run->program);
   g_string_append (json, ",\"arguments\":[");
   for (guint i = 0; run->argv[i] != NULL; i++)
     {
       g_string_append (json, i == 0 ? "" : ",");
       json_append_string (json, run->argv[i]);
     }
-  g_string_append (json, "],\"host\":");
-  json_append_string (json, run->host);
-  g_string_append (json, ",\"started\":");
-  json_append_string (json, started);
+  g_string_append (json, "]");
+  json_append_member (json, "host", run->host);
+  json_append_member (json, "started", started);
   g_string_append (json, ",\"elapsed_s\":");
   if (run->started_us > 0 && until_us > 0)
     json_append_number (json, elapsed_s (run, until_us));
@@ -147,10 +145,8 @@ ended_append (GString *json)
 
       g_string_append (json, i == 0 ? "{\"name\":" : ",{\"name\":");
       json_append_string (json, one->run.name);
-      g_string_append (json, ",\"id\":");
-      json_append_string (json, one->run.id);
-      g_string_append (json, ",\"checkpoint\":");
-      json_append_string (json, one->run.checkpoint);
+      json_append_member (json, "id", one->run.id);
+      json_append_member (json, "checkpoint", one->run.checkpoint);
       ended_append_facts (json, &one->run, one->end_us);
       g_string_append (json, ",\"exit_code\":");
       if (one->code >= 0)

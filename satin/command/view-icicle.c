@@ -50,13 +50,6 @@ number (Drawing *drawing, const char *key, double value)
   json_append_number (drawing->json, value);
 }
 
-static void
-text (Drawing *drawing, const char *key, const char *value)
-{
-  g_string_append_printf (drawing->json, ",\"%s\":", key);
-  json_append_string (drawing->json, value);
-}
-
 /* Rounds to six significant digits. */
 static double
 rounded (double share)
@@ -213,12 +206,12 @@ draw_children (Drawing *drawing, const Tree *tree, const char *path, double widt
 static void
 draw_row (Drawing *drawing, const ViewIcicleRow *row)
 {
-  text (drawing, "job", row->job);
-  text (drawing, "node", row->node);
-  text (drawing, "value", row->value);
+  json_append_member (drawing->json, "job", row->job);
+  json_append_member (drawing->json, "node", row->node);
+  json_append_member (drawing->json, "value", row->value);
   number (drawing, "at", (double)row->saved);
   if (row->args != NULL)
-    text (drawing, "args", row->args);
+    json_append_member (drawing->json, "args", row->args);
   if (row->began <= 0)
     return;
   number (drawing, "began", (double)row->began);
@@ -235,7 +228,7 @@ draw (Drawing *drawing, const Tree *tree, const char *path, double width, guint 
   begin_box (drawing, is_first, tree->is_saved ? "saved" : "work", tree->number, width);
   if (drawing->json != NULL)
     {
-      text (drawing, "p", path[0] == '\0' ? "/" : path);
+      json_append_member (drawing->json, "p", path[0] == '\0' ? "/" : path);
       number (drawing, "s", rounded (tree->weight));
       number (drawing, "rows", (double)tree->rows);
       number (drawing, "cost_s", round (tree->work_s * 1000) / 1000);

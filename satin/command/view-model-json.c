@@ -78,13 +78,6 @@ append_history (GString *json, const ViewModel *model)
   g_string_append_c (json, '}');
 }
 
-static void
-append_text (GString *json, const char *key, const char *value)
-{
-  g_string_append_printf (json, ",\"%s\":", key);
-  json_append_string (json, value);
-}
-
 /* An array: id, host, site, roles, pid, workers, when it left, letters. */
 static void
 append_lane (GString *json, const Lane *lane)
@@ -110,9 +103,9 @@ append_seen (GString *json, const ViewModel *model)
 
       g_string_append_printf (json, "%s{\"at\":%.0f", i > 0 ? "," : "",
                               (double)(seen->at_us / G_USEC_PER_SEC));
-      append_text (json, "kind", seen->kind);
-      append_text (json, "node", seen->node);
-      append_text (json, "detail", seen->detail);
+      json_append_member (json, "kind", seen->kind);
+      json_append_member (json, "node", seen->node);
+      json_append_member (json, "detail", seen->detail);
       g_string_append_c (json, '}');
     }
   g_string_append_c (json, ']');
@@ -131,9 +124,9 @@ view_model_whole (const ViewModel *model)
 {
   g_autoptr (GString) json = g_string_new ("{\"kind\":\"whole\"");
 
-  append_text (json, "name", model->name);
-  append_text (json, "state", state_name (model->state));
-  append_text (json, "sentence", model->sentence);
+  json_append_member (json, "name", model->name);
+  json_append_member (json, "state", state_name (model->state));
+  json_append_member (json, "sentence", model->sentence);
   g_string_append_printf (json, ",\"now\":%.1f,\"step_s\":%.0f,\"more\":%" G_GUINT64_FORMAT,
                           (double)model->now_us / G_USEC_PER_SEC,
                           (double)model->step_us / G_USEC_PER_SEC, model->more);

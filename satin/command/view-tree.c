@@ -200,13 +200,6 @@ add_moment (Events *events, const TablesEvent *event)
     g_array_append_vals (events->moments, moment, 1);
 }
 
-static void
-member (GString *json, const char *key, const char *value)
-{
-  g_string_append_printf (json, ",\"%s\":", key);
-  json_append_string (json, value);
-}
-
 static gboolean
 add_event (const TablesEvent *event, gpointer data, GError **error)
 {
@@ -223,18 +216,18 @@ add_event (const TablesEvent *event, gpointer data, GError **error)
     add_cost (events, event);
   json = g_string_new (NULL);
   g_string_append_printf (json, "{\"at\":%" G_GINT64_FORMAT, event->at);
-  member (json, "kind", event->kind);
+  json_append_member (json, "kind", event->kind);
   if (event->node != NULL)
-    member (json, "node", event->node);
+    json_append_member (json, "node", event->node);
   if (event->path != NULL && (event->path[0] != '\0' || strcmp (event->kind, "requeued") == 0))
-    member (json, "path", command_inspect_path (event->path));
+    json_append_member (json, "path", command_inspect_path (event->path));
   if (event->detail != NULL)
     {
       g_autofree char *valid = g_utf8_make_valid (event->detail, -1);
       g_autofree char *cut
           = g_utf8_substring (valid, 0, MIN (g_utf8_strlen (valid, -1), DETAIL_MAX));
 
-      member (json, "detail", cut);
+      json_append_member (json, "detail", cut);
     }
   if (event->work_s > 0)
     {
@@ -256,9 +249,9 @@ append_node (GString *json, const RestoreNode *node, const Cost *cost)
 {
   g_string_append (json, "{\"node\":");
   json_append_string (json, node->id);
-  member (json, "host", node->name);
-  member (json, "site", node->site);
-  member (json, "cause", node->cause);
+  json_append_member (json, "host", node->name);
+  json_append_member (json, "site", node->site);
+  json_append_member (json, "cause", node->cause);
   g_string_append_printf (json,
                           ",\"joined\":%" G_GINT64_FORMAT ",\"left\":%" G_GINT64_FORMAT
                           ",\"results\":%" G_GUINT64_FORMAT ",\"work_s\":",
@@ -330,7 +323,7 @@ ledger (ViewTree *tree, GError **error)
                           restore->generation, restore->rows, restore->finished ? "true" : "false",
                           tree->read_us / G_USEC_PER_SEC);
   json_append_number (json, round (restore->done * 1e6) / 1e6);
-  member (json, "damage", restore->damage);
+  json_append_member (json, "damage", restore->damage);
   append_moments (json, moments);
   append_events (json, &all);
   g_ptr_array_sort (nodes, command_inspect_compare_work);
