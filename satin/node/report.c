@@ -123,8 +123,7 @@ append_member (Driver *driver, GString *json, const NodeMember *member)
   int busy = busy_of (driver, member);
   g_string_append_printf (json, "{\"id\":\"%s\",\"host\":", node_id_show (&member->id, id));
   json_append_string (json, member->host);
-  g_string_append (json, ",\"address\":");
-  json_append_string (json, member->address);
+  json_append_member (json, "address", member->address);
   g_string_append_printf (json, ",\"pid\":%u,\"site\":", member->pid);
   json_append_string (json, member->site);
   g_string_append_printf (
@@ -157,8 +156,7 @@ append_best (GString *json)
         continue;
       g_string_append_printf (json, "%s{\"name\":", between);
       json_append_string (json, best_get (i)->name);
-      g_string_append (json, ",\"text\":");
-      json_append_string (json, text);
+      json_append_member (json, "text", text);
       g_string_append_c (json, '}');
       between = ",";
     }
@@ -198,10 +196,8 @@ report_status (Driver *driver)
   g_autoptr (GArray) members = node_members (driver->node);
   double one_s = 0, all_s = 0, busy = 0;
   json_append_string (json, driver->config.run.name);
-  g_string_append (json, ",\"id\":");
-  json_append_string (json, driver->config.run.id);
-  g_string_append (json, ",\"checkpoint\":");
-  json_append_string (json, driver->config.checkpoint);
+  json_append_member (json, "id", driver->config.run.id);
+  json_append_member (json, "checkpoint", driver->config.checkpoint);
   g_string_append_printf (json, ",\"term\":%u,\"root\":", node_term (driver->node));
   if (node_root (driver->node) >= 0)
     g_string_append_printf (json, "%" G_GINT64_FORMAT, node_root (driver->node));
