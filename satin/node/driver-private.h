@@ -84,7 +84,7 @@ struct Driver
                     message of it */
   char *outside; /* (nullable) the last log entry of the Node before it was a member */
   DriverMesh mesh;
-  Identity identity; /* for the scribe: the configuration's, with the `run` of the checkpoint */
+  char *checkpoint_run; /* (nullable) the run's id in the checkpoint */
   char *run_id;      /* a joiner's: the id that the founder wrote */
   Scribe *scribe;
   ScribeStats written; /* of the previous scribe */

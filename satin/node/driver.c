@@ -546,7 +546,7 @@ driver_free (Driver *driver)
   poller_free (driver->poller);
   g_array_unref (driver->names);
   g_hash_table_unref (driver->constants);
-  g_free (driver->identity.run);
+  g_free (driver->checkpoint_run);
   g_free (driver->run_id);
   g_free (driver->outside);
   g_free (driver->saved.missing);

@@ -248,8 +248,8 @@ on_opened (gpointer data)
   else
     {
       driver->scribe = g_steal_pointer (&opening->scribe);
-      g_free (driver->identity.run);
-      driver->identity.run = g_steal_pointer (&opening->identity.run);
+      g_free (driver->checkpoint_run);
+      driver->checkpoint_run = g_steal_pointer (&opening->identity.run);
       tell_all (driver);
       tell_elected (driver);
       scribe_load (driver->scribe, NULL);
@@ -302,7 +302,7 @@ identity_now (Driver *driver)
 {
   Identity identity = driver->config.identity;
   identity.run
-      = g_strdup (driver->identity.run != NULL ? driver->identity.run : driver->config.run.id);
+      = g_strdup (driver->checkpoint_run != NULL ? driver->checkpoint_run : driver->config.run.id);
   return identity;
 }
 

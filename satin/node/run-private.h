@@ -56,8 +56,8 @@ struct SatinRun
   pid_t pid;
   gboolean node_process;
   gboolean begins_trace; /* this process creates the file of --trace */
-  gboolean kept_inputs;  /* a resume: inputs and constants come from the checkpoint, and files are
-                            not read */
+  gboolean kept_inputs;  /* a resume or replay: the inputs are the checkpoint's, not compared with
+                            files */
   gboolean in_main, root_done, finished;
   gboolean over;    /* the answer was in the checkpoint: stop_code is set, nothing is left to do */
   guint32 roots;    /* how many main has asked for */

@@ -361,7 +361,7 @@ end_driver (Driver *driver)
     g_free (scribes[i].given);
   g_clear_pointer (&driver->retiring, g_thread_unref);
   g_hash_table_unref (driver->constants);
-  g_free (driver->identity.run);
+  g_free (driver->checkpoint_run);
   g_free ((char *)driver->config.folder);
   g_mutex_clear (&driver->mutex);
   g_cond_clear (&driver->cond);

@@ -93,7 +93,7 @@ test_a_new_scribe_is_told_all (void)
           g_assert_cmpuint (scribe->config.least, ==, 3);
           g_assert_cmpuint (scribe->config.term, ==, 4);
           g_assert_cmpstr (scribe->given, ==, term == 0 ? "of-the-run" : "of-the-file");
-          g_assert_cmpstr (driver->identity.run, ==, "of-the-file");
+          g_assert_cmpstr (driver->checkpoint_run, ==, "of-the-file");
           retire (driver);
         }
       end_driver (driver);
