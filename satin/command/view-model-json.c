@@ -7,58 +7,30 @@
 
 #include <math.h>
 
-static double
-done_of (const Moment *moment)
-{
-  return moment->done;
-}
-static double
-one_of (const Moment *moment)
-{
-  return moment->one_s;
-}
-static double
-all_of (const Moment *moment)
-{
-  return moment->all_s;
-}
-static double
-busy_of (const Moment *moment)
-{
-  return moment->busy;
-}
-static double
-workers_of (const Moment *moment)
-{
-  return moment->workers;
-}
-static double
-up_of (const Moment *moment)
-{
-  return moment->up;
-}
-static double
-at_of (const Moment *moment)
-{
-  return (double)(moment->at_us / 1000) / 1000;
-}
-
 typedef struct
 {
   const char *key;
-  double (*get) (const Moment *moment);
+  gsize field;  /* offset of a double in Moment; 0: at_us, in seconds */
   double scale; /* values are rounded to 1/scale */
 } Column;
 
-static const Column columns[]
-    = { { "at", at_of, 10 },      { "done", done_of, 1e5 }, { "one_s", one_of, 100 },
-        { "all_s", all_of, 100 }, { "busy", busy_of, 1 },   { "workers", workers_of, 1 },
-        { "up", up_of, 1 } };
+#define FIELD(name) G_STRUCT_OFFSET (Moment, name)
+
+static const Column columns[] = { { "at", 0, 10 },
+                                  { "done", FIELD (done), 1e5 },
+                                  { "one_s", FIELD (one_s), 100 },
+                                  { "all_s", FIELD (all_s), 100 },
+                                  { "busy", FIELD (busy), 1 },
+                                  { "workers", FIELD (workers), 1 },
+                                  { "up", FIELD (up), 1 } };
 
 static void
 append_value (GString *json, const Column *column, const Moment *moment)
 {
-  json_append_number (json, round (column->get (moment) * column->scale) / column->scale);
+  double value = column->field == 0 ? (double)(moment->at_us / 1000) / 1000
+                                    : G_STRUCT_MEMBER (double, moment, column->field);
+
+  json_append_number (json, round (value * column->scale) / column->scale);
 }
 
 static void
