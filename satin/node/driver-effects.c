@@ -79,12 +79,6 @@ end_differing (Driver *driver, const NodeEffect *effect)
 }
 
 static void
-set_timer (Driver *driver, guint64 at_us)
-{
-  drive_set_timer (driver->drive, at_us == 0 ? -1 : (gint64)at_us);
-}
-
-static void
 become_master (Driver *driver)
 {
   g_mutex_lock (&driver->mutex);
@@ -376,7 +370,7 @@ driver_carry_out (Driver *driver, NodeEffect *effect)
       mesh_close_link (driver, effect->link);
       break;
     case NODE_EFFECT_TIMER:
-      set_timer (driver, effect->at_us);
+      drive_set_timer (driver->drive, effect->at_us == 0 ? -1 : (gint64)effect->at_us);
       break;
     case NODE_EFFECT_WARN:
       report_trouble (driver, effect->text);
