@@ -25,9 +25,9 @@ typedef struct
 } Started;
 
 /* Reads the file of --sites (nullable: nothing to do) into *sites and *text (out, nullable,
- * transfer full). Sets in `run` the number of nodes and the addresses where they listen. `workers`:
- * workers of each node that the user gave for all; 0: not given. Returns 0, or an exit code after a
- * message. */
+ * transfer full). Sets in `run` the number of nodes, the workers of each node of this host, and
+ * where nodes listen. `workers`: workers of each node that the user gave for all; 0: not given.
+ * Returns 0, or an exit code after a message. */
 int spread_read (FolderRun *run, const char *file, int workers, GPtrArray **sites, char **text);
 /* Writes the text of --sites (nullable: nothing) into the run's folder `path`, for `satin add`. */
 gboolean spread_keep (const char *text, const char *path, GError **error);
