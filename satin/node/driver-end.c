@@ -75,10 +75,10 @@ start_exit_timer (Driver *driver)
   driver_every (driver, EXIT_TIMER_MS, on_exit_timer);
 }
 
-/* Renames an answer that a dead master wrote before it wrote the end: that answer was not shown,
+/* Renames the answer of a master that died before it wrote the end. Nobody has seen that answer,
  * and a run that is stopped has none. An answer stays if `end` is there, or if the run is suspended
- * and it is known what main returned (folder_has_ended). This happens before the end is written,
- * since a reader of the end shows the answer. TRUE: it was renamed. */
+ * and it is known what main returned (folder_has_ended). The answer is renamed before the end is
+ * written, since a reader of the end shows the answer. TRUE: it was renamed. */
 static gboolean
 set_answer_aside (const char *folder, int code, const char *answer, const char *aside)
 {

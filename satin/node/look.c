@@ -129,8 +129,8 @@ look_at_input (SatinRun *run, const char *path, GBytes *bytes, GError **error)
 }
 
 /* The place cannot be read. TRUE: another node of the run will try to found it, and this one joins
- * it. FALSE: the error is of another kind, or all nodes have tried, or the store was silent for
- * long: other nodes would wait as long, and people wait. */
+ * it. FALSE: the error is of another kind, or all nodes have tried, or the store was silent for so
+ * long that other nodes would wait in vain, too. */
 static gboolean
 pass_on (SatinRun *run, const GError *reason, gint64 took_us, GError **error)
 {
