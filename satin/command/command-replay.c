@@ -7,7 +7,6 @@
 #include "recorded.h"
 
 #include "coordinator/mark.h"
-#include "coordinator/proof.h"
 
 #include "node/run-replay.h"
 
@@ -166,7 +165,6 @@ replay (const Arguments *wish, char *const *typed)
   g_auto (GStrv) to_type = line_with_program (typed);
   g_autofree char *target = arguments_target (wish->words[0], wish->own.insecure);
   g_autofree char *path = NULL;
-  g_autoptr (GError) error = NULL;
   gboolean is_marked;
   int code = target == NULL ? COMMAND_STORE : recorded_look (target, NULL, &restore);
 
@@ -177,13 +175,10 @@ replay (const Arguments *wish, char *const *typed)
   if (code == COMMAND_DONE)
     code = recorded_command (&run, wish->whole ? wish->program : NULL, &restore, target, to_type,
                              &is_marked);
+  if (code == COMMAND_DONE)
+    code = recorded_proof (&restore, target);
   if (code != COMMAND_DONE)
     return code;
-  if (restore.identity.argv != NULL && !proof_allows (restore.origin, target, &error))
-    {
-      command_say ("%s", error->message);
-      return COMMAND_UNUSABLE;
-    }
   run.folder = recorded_folder (&restore.identity, is_marked);
   g_auto (GStrv) line = line_to_run (&run, wish->whole ? NULL : wish->program);
   if (line == NULL)

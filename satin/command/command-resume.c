@@ -234,7 +234,6 @@ resume (const Arguments *options, const char *folder, const char *tasks, char *c
   g_auto (Restore) restore = { 0 };
   g_autofree char *target = NULL, *text = NULL;
   g_autofree char *copy = folder != NULL ? g_build_filename (folder, FOLDER_COPY, NULL) : NULL;
-  g_autoptr (GError) error = NULL;
   gboolean moved = FALSE;
   gboolean is_marked;
   LaunchWish wish;
@@ -249,14 +248,10 @@ resume (const Arguments *options, const char *folder, const char *tasks, char *c
   if (restore.finished && options->program == NULL)
     return repeat_answer (&restore, target);
   code = recorded_command (&run, options->program, &restore, target, typed, &is_marked);
+  if (code == COMMAND_DONE)
+    code = recorded_proof (&restore, target);
   if (code != COMMAND_DONE)
     return code;
-  /* Without the recorded arguments no proof can be checked here; the nodes check it. */
-  if (restore.identity.argv != NULL && !proof_allows (restore.origin, target, &error))
-    {
-      command_say ("%s", error->message);
-      return COMMAND_UNUSABLE;
-    }
   if (!arguments_files_are_writable (options))
     return COMMAND_ERROR;
   fill_run (&run, options, &restore, is_marked);

@@ -28,6 +28,17 @@ recorded_look (const char *target, const char *copy, Restore *restore)
   return COMMAND_STORE;
 }
 
+int
+recorded_proof (const Restore *restore, const char *target)
+{
+  g_autoptr (GError) error = NULL;
+
+  if (restore->identity.argv == NULL || proof_allows (restore->origin, target, &error))
+    return COMMAND_DONE;
+  command_say ("%s", error->message);
+  return COMMAND_UNUSABLE;
+}
+
 char *
 recorded_folder (const Identity *identity, gboolean is_marked)
 {

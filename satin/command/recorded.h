@@ -18,6 +18,9 @@ int recorded_look (const char *target, const char *copy, Restore *restore);
  * process; a message shows it with what is missing. Returns 0, or an exit code after a message. */
 int recorded_command (FolderRun *run, char *const *said, const Restore *restore, const char *target,
                       char *const *typed, gboolean *is_marked);
+/* May the rows of the checkpoint be used (proof_allows)? Without the recorded arguments the proof
+ * cannot be checked here; the nodes check it. Returns 0, or an exit code after a message. */
+int recorded_proof (const Restore *restore, const char *target);
 /* The working folder that a marked checkpoint recorded, if it exists here; else the current one.
  * (transfer full) */
 char *recorded_folder (const Identity *identity, gboolean is_marked);
