@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* held FILE: a tree of 2^15 leaves, each of which sleeps for 20 ms unless FILE exists. So a test holds a run for as
- * long as it wants, at no cost in processor time, and ends it at once by creating FILE. Prints the number of leaves. */
+/* held FILE [DEPTH [MS]]: a tree of 2^DEPTH leaves (15), each of which sleeps for MS (20) unless
+ * FILE exists. So a test holds a run for as long as it wants, at no cost in processor time, and
+ * ends it at once by creating FILE: at most 2^DEPTH * MS, divided by the number of workers, which
+ * is 82 s for eight of them. Prints the number of leaves. */
 #include <satin.h>
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #define DEPTH 15
+#define DEPTH_MAX 24
+#define NAP_MS 20
 
-SATIN_RECORD (File, (uint8_t, name, 1024))
-SATIN_CONST (File, file)
+SATIN_RECORD (Held, (uint8_t, name, 1024), (int32_t, ms))
+SATIN_CONST (Held, hold)
 
 SATIN_JOB (held, int64_t, (int32_t, depth))
 {
@@ -21,9 +26,10 @@ SATIN_JOB (held, int64_t, (int32_t, depth))
 
   if (depth == 0)
     {
-      struct timespec rest = { 0, 20 * 1000 * 1000 };
+      int32_t ms = satin_const (hold)->ms;
+      struct timespec rest = { ms / 1000, ms % 1000 * 1000000L };
 
-      if (access ((const char *)satin_const (file)->name, F_OK) != 0)
+      if (access ((const char *)satin_const (hold)->name, F_OK) != 0)
         while (nanosleep (&rest, &rest) != 0 && errno == EINTR)
           continue;
       return 1;
@@ -37,17 +43,19 @@ SATIN_JOB (held, int64_t, (int32_t, depth))
 static int
 held_main (SatinRun *run, int argc, char **argv)
 {
-  File name = { 0 };
+  Held how = { .ms = argc > 3 ? atoi (argv[3]) : NAP_MS };
+  int32_t depth = argc > 2 ? atoi (argv[2]) : DEPTH;
   int64_t leaves;
 
-  if (argc != 2 || strlen (argv[1]) >= sizeof name.name)
+  if (argc < 2 || argc > 4 || strlen (argv[1]) >= sizeof how.name || depth < 0 || depth > DEPTH_MAX
+      || how.ms < 0)
     return 2;
-  memcpy (name.name, argv[1], strlen (argv[1]));
-  satin_publish (run, file, &name);
-  if (!satin_root (run, held, &leaves, DEPTH))
+  memcpy (how.name, argv[1], strlen (argv[1]));
+  satin_publish (run, hold, &how);
+  if (!satin_root (run, held, &leaves, depth))
     return satin_stopped (run);
   printf ("%" PRId64 "\n", leaves);
   return 0;
 }
 
-SATIN_APP ("held", "FILE", held_main)
+SATIN_APP ("held", "FILE [DEPTH [MS]]", held_main)

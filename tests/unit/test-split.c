@@ -70,6 +70,24 @@ test_one_pair_that_meets_is_enough (void)
   g_assert_true (is_one (world));
 }
 
+/* Each node dials one that it misses every 5 to 15 s at first, so the moment in which the way is
+ * whole again does not matter. */
+static void
+test_they_meet_soon_whenever_that_is (void)
+{
+  for (guint s = 29; s < 90; s++)
+    {
+      g_autoptr (World) world = world_new (4, FALSE);
+
+      start (world);
+      part (world, 2);
+      pass (world, s * G_USEC_PER_SEC);
+      g_assert_cmpuint (members_of (world, 0), ==, 2);
+      heal (world);
+      g_assert_true (comes_together_within (world, MINUTE / 4));
+    }
+}
+
 /* n0 can dial n1, and n1 cannot dial n0. */
 static void
 test_who_is_found_joins_by_the_link_that_found_it (void)
@@ -286,6 +304,7 @@ main (int argc, char **argv)
         test_who_is_found_joins_by_the_link_that_found_it);
   TEST ("they-meet-after-days-and-that-costs-nothing",
         test_they_meet_after_days_and_that_costs_nothing);
+  TEST ("they-meet-soon-whenever-that-is", test_they_meet_soon_whenever_that_is);
   TEST ("three-sides-become-one", test_three_sides_become_one);
   TEST ("the-parts-of-the-other-root-are-offered", test_the_parts_of_the_other_root_are_offered);
   TEST ("an-orphan-that-nobody-else-runs-goes-on", test_an_orphan_that_nobody_else_runs_goes_on);
