@@ -6,13 +6,16 @@
 folder=$SATIN_BIN/../tests/e2e
 file=$work/c.db
 program=$work/builds
+export NAPS_HASTE=$work/haste
 use () { cp "$folder/builds-$1" "$program.new" && mv "$program.new" "$program"; }
 
+# As `suspended`; what goes on from there ends at once.
+suspended_on () { rm -f "$NAPS_HASTE"; suspended "$@"; touch "$NAPS_HASTE"; }
 # BUILD…: the last words refuse these two, one short sentence.
 names_builds () { [ "$(grep -cE 'build [0-9a-f]{12}\b.*build [0-9a-f]{12}\b' <<<"$words")" = 1 ]; }
 
 use one
-suspended one "$file" "$program" 8 20
+suspended_on one "$file" "$program" 8 200
 is "a run is suspended" "$code" 75
 try "$satin" inspect "$file"
 ok "inspect shows its build" grep -qE '^build +[0-9a-f]{32}$' <<<"$answer"
@@ -21,10 +24,10 @@ cp "$file" "$work/kept.db"
 try "$satin" resume "$file"
 is "resume with another build: exit code" "$code:$answer" "3:"
 ok "names both builds and --mended" eval 'names_builds && grep -q -e --mended <<<"$words"'
-try "$satin" run --checkpoint "$file" -- "$program" 8 20
+try "$satin" run --checkpoint "$file" -- "$program" 8 200
 is "run with another build: exit code" "$code:$answer" "3:"
 ok "names both builds and --mended" eval 'names_builds && grep -q -e --mended <<<"$words"'
-try "$program" --checkpoint "$file" 8 20
+try "$program" --checkpoint "$file" 8 200
 is "the program alone: exit code" "$code:$answer" "3:"
 ok "names both builds and --mended" eval 'names_builds && grep -q -e --mended <<<"$words"'
 ok "the file is as it was" cmp "$file" "$work/kept.db"
@@ -32,17 +35,17 @@ use one
 try "$satin" resume "$file" -n 2
 is "the same build goes on" "$code:$answer" "0:256"
 use two
-try "$satin" run --checkpoint "$file" -- "$program" 8 20
+try "$satin" run --checkpoint "$file" -- "$program" 8 200
 is "nor does another build give its answer" "$code:$answer" "3:"
 
-for how in "$satin resume --mended %s" "$satin run --mended --checkpoint %s -- $program 8 20" "$program --mended --checkpoint %s 8 20"; do
+for how in "$satin resume --mended %s" "$satin run --mended --checkpoint %s -- $program 8 200" "$program --mended --checkpoint %s 8 200"; do
   cp "$work/kept.db" "$file"
   # shellcheck disable=SC2059,SC2046
   try $(printf "$how" "$file")
   is "${how##*/} uses what is saved" "$code" 0
   ok "for some of the leaves" [ "$answer" -gt 256 -a "$answer" -lt 512 ]
   use one
-  try "$program" --checkpoint "$file" 8 20
+  try "$program" --checkpoint "$file" 8 200
   is "… and the file is of the new build" "$code:$answer" "3:"
   use two
 done
@@ -58,7 +61,7 @@ is "with --mended it goes on" "$code:$answer" "0:256"
 
 # Whoever states a version is not asked for the build.
 use v7
-suspended v7 "$work/v.db" "$program" 8 20
+suspended_on v7 "$work/v.db" "$program" 8 200
 is "a run of version 7 is suspended" "$code" 75
 use v8
 try "$satin" resume "$work/v.db"
@@ -71,7 +74,7 @@ ok "with what is saved" [ "$answer" -gt 256 -a "$answer" -lt 512 ]
 
 # A node of another build does not join.
 use one
-export NAPS_HASTE=$work/haste # it ends when the third node is there
+rm "$NAPS_HASTE" # it ends when the third node is there
 begin "$satin" run -n 2 -w 1 --name joined -- "$program" 9 200
 ok "two nodes are up" wait_for $((20 * slow)) up joined 2
 use two
@@ -85,7 +88,6 @@ is "add --mended: exit code" "$code" 0
 ok "three nodes are up" wait_for $((20 * slow)) up joined 3
 touch "$NAPS_HASTE"
 ended
-unset NAPS_HASTE
 is "the answer has both" "$code" 0
 ok "as was wished" [ "$answer" -ge 512 -a "$answer" -le 1024 ]
 
@@ -104,7 +106,11 @@ workers = 1
 program = $work/other
 command = $(bare "$work/far") sh -c
 END
-try "$satin" run --sites "$work/sites" -- "$program" 7 20
-is "a site with another build: the answer is that of the others" "$code:$answer" "0:256"
-ok "the site is left out, and why" eval 'names_builds && grep -q "site .there. is left out" <<<"$words"'
+rm "$NAPS_HASTE"
+begin "$satin" run --sites "$work/sites" -- "$program" 9 200
+ok "a site with another build is left out" wait_for $((20 * slow)) grep -q "site .there. is left out" "$work/begun.words"
+touch "$NAPS_HASTE"
+ended
+is "the answer is that of the others" "$code:$answer" "0:1024"
+ok "the site is left out, and why" names_builds
 finish

@@ -21,7 +21,7 @@ for i in $(seq "$times"); do
   fast=$((1 + i % 7)) file=$work/elections-$i.ckpt
   begin env LD_PRELOAD="$work/slow-place.so" SLOW_PLACE_FOLDER="$work/numbers" SLOW_PLACE_NAME=elections- \
     SLOW_PLACE_US=1500000 SLOW_PLACE_FAST=$fast "$satin" run -n 8 --workers 1 --name "vote$i" --interval 0.2 --checkpoint "$file" -- \
-    "$SATIN_BIN/../tests/e2e/naps" 50 12
+    "$SATIN_BIN/../tests/e2e/naps" 50 14
   if wait_for $((30 * slow)) test -s "$work/numbers/$fast" && wait_for $((30 * slow)) is_coordinator "vote$i" "$(cat "$work/numbers/$fast")"; then
     won=$((won + 1))
   else
@@ -29,7 +29,7 @@ for i in $(seq "$times"); do
   fi
   touch "$NAPS_HASTE"
   ended
-  [ "$answer" = 4096 ] && right=$((right + 1))
+  [ "$answer" = 16384 ] && right=$((right + 1))
   # Each bidder makes one trial file and takes it away again.
   [ "$(find "$work/numbers" -type f | wc -l)" -gt "$most" ] && most=$(find "$work/numbers" -type f | wc -l)
 done

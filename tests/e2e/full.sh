@@ -15,6 +15,7 @@ if ! mount -t tmpfs -o size=400k tmpfs "$disk" 2>/dev/null; then
   echo "1..0 # SKIP no tmpfs can be mounted here"
   exit 0
 fi
+choose_heavy
 naps=("$SATIN_BIN/sleep" 20 --depth 8)
 fill () { dd if=/dev/zero of="$disk/filler" bs=4k 2>/dev/null; }
 warned () { grep -q "cannot write checkpoint .*[Nn]o space\|cannot write checkpoint .*full" "$work/begun.words"; }
@@ -61,16 +62,16 @@ is "and goes on to the answer" "$answer" "leaves 256"
 # The run's own folder: no disk has room for the answer.
 rm "$disk"/*
 runs=$disk/satin/runs
-begin env XDG_STATE_HOME="$disk" "$satin" run -n 2 --checkpoint "$work/answer.satin" -- "${naps[@]}"
+begin env XDG_STATE_HOME="$disk" "$satin" run -n 2 --checkpoint "$work/answer.satin" -- "${heavy[@]}"
 two_live () { [ "$(find "$runs" -name 'node-*.address' 2>/dev/null | wc -l)" -eq 2 ]; }
 ok "a run whose folder is on a small disk" wait_for $((20 * slow)) two_live
 fill
-ended
+finished
 is "an answer for which there is no room: exit code" "$code" 1
 is "… there is none" "$answer" ''
 ok "… which is said" grep -q 'the answer is lost: cannot write' "$runs"/*/node-*.log
 rm -rf "$disk"/*
-try "$satin" run -n 2 --checkpoint "$work/answer.satin" -- "${naps[@]}"
-is "… the same once more gives it" "$answer" "leaves 256"
+try_freed "$satin" run -n 2 --checkpoint "$work/answer.satin" -- "${heavy[@]}"
+is "… the same once more gives it" "$answer" "$heavy_answer"
 cd / && umount -l "$disk"
 finish

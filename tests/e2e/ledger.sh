@@ -8,7 +8,7 @@ times=${1:-6}
 file=$work/c.db
 # They end when the test has killed all that it wants: on a machine at work that takes longer than any number of naps.
 export NAPS_HASTE=$work/haste
-naps=("$SATIN_BIN/../tests/e2e/naps" 100 11)
+naps=("$SATIN_BIN/../tests/e2e/naps" 100 14)
 killed=0 n=0 live_us=0
 
 ask () { sqlite3 "file:$file?mode=ro" "$1"; }
@@ -128,7 +128,7 @@ added=8
 touch "$NAPS_HASTE"
 ended
 count_life
-is "the answer is right" "$code:$answer" 0:2048
+is "the answer is right" "$code:$answer" 0:16384
 balances finished $((3 + added))
 is "finished: --stats counts those of this life" "$(figure third crashes)" $n
 is "finished: … and its nodes" "$(figure third nodes)" $((3 + n + added))
@@ -139,7 +139,7 @@ holds_salvage third
 # A life that begins anew and ends: what was done is what stands in the answer and what does not.
 file=$work/whole.db run=whole n=0
 rm "$NAPS_HASTE"
-naps=("$SATIN_BIN/../tests/e2e/naps" 100 10)
+naps=("$SATIN_BIN/../tests/e2e/naps" 100 14)
 begin "$satin" run -n 3 -w 1 --name whole --checkpoint "$file" --interval 0.3 --stats "$work/whole.json" -- "${naps[@]}"
 ok "three nodes are up" wait_for $((20 * slow)) is_up
 has_saved () { [ "$(ask "SELECT total(work_s) > $1 FROM result")" = 1 ]; } # SECONDS of work
@@ -149,7 +149,7 @@ for i in 1 2 3 4 5 6 7 8; do
 done
 touch "$NAPS_HASTE"
 ended
-is "whole: the answer is right" "$code:$answer" "0:1024"
+is "whole: the answer is right" "$code:$answer" "0:16384"
 root=$(ask "SELECT work_s FROM result WHERE path = ''")
 echo "# whole: work $(figure whole work_s), redone $(figure whole redone_s), root $root, salvaged $(figure whole salvaged_s)"
 ok "whole: work and what was redone come to what the answer stands for" \
@@ -158,6 +158,6 @@ holds_salvage whole
 
 # A program alone says what its finished checkpoint cost, too: nothing.
 try "${naps[@]}" --checkpoint "$file" --stats "$work/alone.json"
-is "alone: the kept answer" "$code:$answer" "0:1024"
+is "alone: the kept answer" "$code:$answer" "0:16384"
 is "alone: --stats is written" "$(figure alone nodes):$(figure alone jobs)" 1:0
 finish

@@ -110,7 +110,7 @@ fi
 
 naps=("$SATIN_BIN/sleep" 20 --depth 9)
 # The other figure of the gauge: what one death costs.
-begin "$satin" run -n 4 -w 1 --name one -- "${naps[@]}"
+begin "$satin" run -n 4 -w 1 --name one -- "${heavy[@]}"
 ok "one: four nodes are up" wait_for $((10 * slow)) up one 4
 ok "one: much is done" wait_for $((20 * slow)) has_worked one 4
 # Nodes tell it now and then, and a row counts until its keeper has it.
