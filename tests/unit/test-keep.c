@@ -190,7 +190,7 @@ go_on (Watcher *from, const void *args, guint *n_recalled)
   Rig *rig = watcher->rig;
   g_autoptr (GBytes) result = NULL, serial = serial_encoded (from->root, from->root_args);
   EngineEvent event;
-  EngineStats stats;
+  EngineStats before, stats;
   guint64 given_us = 0;
 
   announce (from, from->results, rig, &archive_id);
@@ -206,8 +206,14 @@ go_on (Watcher *from, const void *args, guint *n_recalled)
       if (event.kind == ENGINE_SCANNED)
         engine_scan (rig->engine, FALSE);
       result = take_event (watcher, &event);
-      if (result != NULL) /* all of it is part of what the whole cost */
-        g_assert_cmpuint (event.work_us, >=, given_us);
+      engine_stats (rig->engine, &before);
+      engine_stats (rig->engine, &stats);
+      if (result != NULL) /* all of it is part of what the whole cost, and saved */
+        {
+          g_assert_cmpuint (event.work_us, >=, given_us);
+          g_assert_cmpuint (event.risk_us, <=, stats.work_us);
+        }
+      g_assert_cmpuint (before.risk_us, <=, stats.work_us);
       engine_event_clear (&event);
     }
   g_assert_true (g_bytes_equal (result, serial));

@@ -451,7 +451,6 @@ clear_stack (int number)
   g_ptr_array_set_size (stack->taken.origins, 0);
   g_array_set_size (stack->own.watch, 0);
   g_array_set_size (stack->own.nexts, 0);
-  g_array_set_size (stack->own.bill.lines, 0);
 }
 
 static void

@@ -12,8 +12,8 @@ typedef struct Stack Stack;
 typedef struct Held Held;
 
 /* A slot's state word has its state and its kind, and above them what the state says more: of
- * SLOT_STOLEN and SLOT_ABORTED the number of the thief's stack, of SLOT_DONE what others did for it
- * (clock_give). Inlined code knows children alone, and of their states the first two. */
+ * SLOT_STOLEN and SLOT_ABORTED the number of the thief's stack. Inlined code knows children alone,
+ * and of their states the first two. */
 typedef enum
 {
   SLOT_READY = SATIN_READY_,
@@ -85,9 +85,8 @@ typedef struct
   guint fresh;
 } Mark;
 
-/* What an origin slot says; it lies in the payload. Written before the job starts. The account of
- * the job, see clock.h: what others did for it, of that what rows stood for when it came, and by
- * the owner what rows stand for since and when its own time began. */
+/* What an origin slot says; it lies in the payload. Written before the job starts. Then the account
+ * of the job, see clock.h. */
 typedef struct
 {
   Stack *victim;     /* whose slot it is, NULL: a held job */
@@ -95,9 +94,11 @@ typedef struct
   Held *held;        /* from another node, NULL: a stack of this engine */
   SatinSlot_ *below; /* the waiting job under it on this stack, NULL: none */
   Mark *mark;
-  guint64 gift_us, gift_saved_us; /* shared */
-  guint64 saved_us, begin_us;     /* owner */
-  guint64 since_us;               /* under taken.lock: when it began, monotonic time */
+  guint64 gift_us;  /* atomic: what others did for it */
+  guint64 safe_us;  /* atomic: what rows stand for, of that and of its own time */
+  guint64 begin_us; /* owner: the stack's own time when it began */
+  guint64 since_us; /* under taken.lock: when that was, monotonic time */
+  GArray *lines;    /* owner: of Bill, of the last scan; NULL: there was none */
 } Origin;
 G_STATIC_ASSERT (sizeof (Origin) <= SATIN_PAYLOAD_);
 

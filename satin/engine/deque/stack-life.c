@@ -64,9 +64,8 @@ stack_new (Engine *engine, guint number, gsize c_stack_bytes)
   stack->own.random = (guint32)(engine->config.seed * 2654435761u + number * 40503u) | 1;
   stack->own.fresh = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
   stack->own.watch = g_array_new (FALSE, FALSE, sizeof (Watch));
-  stack->own.bill.lines = g_array_new (FALSE, FALSE, sizeof (Bill));
   stack->taken.origins = g_ptr_array_new ();
-  stack->taken.spans = g_hash_table_new_full (NULL, NULL, NULL, g_free);
+  stack->taken.gifts = g_hash_table_new_full (NULL, NULL, NULL, g_free);
   pthread_mutex_init (&stack->taken.lock, NULL);
   stack->own.nexts = g_array_new (FALSE, FALSE, sizeof (Next));
   pthread_cond_init (&stack->seat.cond, &engine->cond_clock);
@@ -124,9 +123,10 @@ stack_free (Stack *stack)
     stack_release (stack, stack->memory.slots, stack->own.end.self, stack->own.end.top);
   g_ptr_array_unref (stack->own.fresh);
   g_array_unref (stack->own.watch);
-  g_array_unref (stack->own.bill.lines);
+  for (guint i = 0; i < stack->taken.origins->len; i++)
+    g_clear_pointer (&slot_origin (stack->taken.origins->pdata[i])->lines, g_array_unref);
   g_ptr_array_unref (stack->taken.origins);
-  g_hash_table_unref (stack->taken.spans);
+  g_hash_table_unref (stack->taken.gifts);
   pthread_mutex_destroy (&stack->taken.lock);
   stack_clear_look (&stack->taken.look);
   g_array_unref (stack->own.nexts);

@@ -135,37 +135,13 @@ typedef struct
   guint64 at_us;
 } Eager;
 
-/* When a job began, monotonic time (0: not known), and how long it took; 0: it has not ended.
- * saved_us: if its result came from elsewhere, the part of its work that rows already stood for. */
+/* Of the last scan (clock.c) … */
 typedef struct
 {
-  guint64 began_us, took_us, saved_us;
-} Span;
-
-/* One line of a stack's bill: a reported child, or a job that is not finished. The lines of a scan
- * stand in the order of the slots, those of an account between its origin and the next. The lines
- * of the scan before tell what was done for slots that are gone: it went into the unfinished job of
- * then that has ended since, or whose phase is over and kept. */
-typedef struct
-{
-  SatinSlot_ *slot;
-  Row *row;        /* (nullable) to be filled in */
-  guint64 work_us; /* in and below this slot */
-  guint64 told_us; /* of it, what rows of earlier scans told of slots below; only if it has ended */
-  Span span;       /* exact for what came from elsewhere, else to the time between two scans */
-  double share;    /* how it shares in what was done here since the last scan: its weight */
-  gboolean known;  /* a line for it stood in the last bill */
-  gboolean spine;  /* not finished */
-  gboolean kept;   /* what the job has kept whose children follow: its finished phases */
-} Bill;
-
-/* What the last scan found (clock.c) … */
-typedef struct
-{
-  gint64 jobs;        /* executed until then */
-  GArray *lines;      /* of Bill */
-  guint64 scanned_us; /* when that was, monotonic time */
-} LastBill;
+  gint64 jobs;               /* executed until then */
+  guint64 n_done;            /* of them, since the one before */
+  guint64 before_us, now_us; /* when these two were, monotonic time */
+} Billing;
 
 /* … and how many rows the next ones may give (scan.c). */
 typedef struct
@@ -202,7 +178,7 @@ typedef struct
   AskPause ask;
   VainMoves vain;
   Eager eager;
-  LastBill bill;
+  Billing bill;
   RowBudget rows;
   TimelineLane *lane; /* NULL: nothing is noted */
   StackEnd end;
@@ -213,7 +189,7 @@ typedef struct
 {
   pthread_mutex_t lock;
   GPtrArray *origins; /* the origin slots, bottom first */
-  GHashTable *spans;  /* SatinSlot_ -> Span, of results that came since the last scan */
+  GHashTable *gifts;  /* SatinSlot_ -> Gift, of what came since the last scan */
   guint64 begun;      /* how often the list has changed */
   Look look;          /* the owner writes */
 } StackTaken;

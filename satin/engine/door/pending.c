@@ -91,7 +91,8 @@ put_child (Engine *engine, const Pending *pending, GBytes *value, const Work *wo
   if (!record_decode (slot->job->result, value, slot_result (slot), NULL))
     return FALSE;
   adopt_cover (engine, pending->path);
-  slot_finish (slot, clock_give (pending->stack, slot, work));
+  clock_give (pending->stack, slot, work);
+  slot_finish (slot, SLOT_DONE);
   worker_wake_for (pending->stack, slot);
   if (pending->kind != PENDING_LENT)
     figure_add (&engine->figures.reused, 1);

@@ -46,20 +46,19 @@ void
 keep_put (Stack *stack, SatinSlot_ *slot, GBytes *packed, const Work *work)
 {
   KeepHead *head = slot_payload (slot);
-  guint32 state = SLOT_DONE;
   g_autoptr (GBytes) value = NULL;
 
   if (packed != NULL)
     value = row_unpack_kept (packed, &head->children);
   if (value != NULL && record_decode (slot->job->result, value, slot_result (slot), NULL))
-    state = clock_give (stack, slot, work);
+    clock_give (stack, slot, work);
   else
     {
       head->children = 0;
       memset (slot_result (slot), 0, slot->job->result->size);
     }
   head->reported = head->children;
-  slot_finish (slot, KIND_KEPT | state);
+  slot_finish (slot, KIND_KEPT | SLOT_DONE);
 }
 
 /* The job's part of the arena holds the state, if that is large, and nothing else. */

@@ -20,13 +20,15 @@
  * is. */
 #define SCAN_BYTES_MAX ((gsize)64 << 20)
 
-/* A finished job that may be computed twice, its result, and the index of its line in the bill. */
+/* A finished job that may be computed twice, its result, the index of its line in the bill of its
+ * account, and the share of its work that no row told before. */
 typedef struct
 {
   Loan *loan;        /* owned */
   GBytes *value;     /* owned */
   GPtrArray *shares; /* owned (nullable): what its arguments speak of */
   guint line;
+  double new_share;
 } Twice;
 
 typedef struct
@@ -38,11 +40,13 @@ typedef struct
   char *path;      /* of a job of the spine, */
   GArray *numbers; /* and of guint32: from there to the one whose children are looked at */
   GPtrArray *rows;
-  GArray *lines;      /* of Bill, in the order of the slots */
-  GPtrArray *origins; /* of SatinSlot_, bottom first */
-  GArray *twice;      /* of Twice */
-  double finished;    /* weight of all that is finished here */
-  gboolean aborted;   /* nothing leaves an aborted job: what follows is below one */
+  Origin *origin;   /* of the account that is read, NULL: none yet */
+  GArray *lines;    /* of Bill: its bill */
+  guint64 less_us;  /* so much less is at risk by the accounts before it */
+  GArray *twice;    /* of Twice */
+  guint n_shared;   /* of them, those of the accounts before it */
+  double finished;  /* weight of all that is finished here */
+  gboolean aborted; /* nothing leaves an aborted job: what follows is below one */
 } Scan;
 
 static void
@@ -56,7 +60,7 @@ add_line (Scan *scan, Bill line)
 static void
 add_spine (Scan *scan, SatinSlot_ *slot)
 {
-  add_line (scan, (Bill){ .slot = slot, .spine = TRUE });
+  add_line (scan, (Bill){ .slot = slot, .kind = BILL_BEGUN });
   slot_set_parent (slot, slot_parent (slot) | PARENT_SPINE);
 }
 
@@ -123,8 +127,7 @@ tell_twice (Scan *scan)
   for (guint i = 0; i < scan->twice->len; i++)
     {
       Twice *twice = &g_array_index (scan->twice, Twice, i);
-      const Bill *line = &g_array_index (scan->lines, Bill, twice->line);
-      double share = engine->config.twice * clock_new_share (line);
+      double share = engine->config.twice * twice->new_share;
       EngineEvent event = { .kind = ENGINE_FINISHED,
                             .whole = twice->loan,
                             .value = twice->value,
@@ -143,7 +146,7 @@ static void
 add_row (Scan *scan, SatinSlot_ *slot, guint32 number, double weight)
 {
   gboolean reported = (slot_parent (slot) & PARENT_REPORTED) != 0;
-  Bill line = { .slot = slot };
+  Bill line = { .slot = slot, .share = reported ? 0 : weight };
 
   if (!reported && (scan->aborted || is_full (scan)))
     return;
@@ -155,8 +158,6 @@ add_row (Scan *scan, SatinSlot_ *slot, guint32 number, double weight)
     line.row = new_row (scan, slot, number, weight);
   if (line.row != NULL && !reported)
     add_twice (scan, slot, line.row);
-  if (!reported && SLOT_STATE (slot_state (slot)) == SLOT_STARTED)
-    line.share = weight;
   add_line (scan, line);
   slot_set_parent (slot, (slot_parent (slot) & ~PARENT_MARKS) | PARENT_REPORTED);
 }
@@ -175,7 +176,7 @@ typedef struct
 static void
 add_kept (Scan *scan, const Family *family)
 {
-  Bill line = { .slot = family->base, .kept = TRUE };
+  Bill line = { .slot = family->base, .kind = BILL_KEPT };
   guint32 reported;
   gboolean is_new;
 
@@ -215,6 +216,21 @@ scan_family (Scan *scan, const Family *family)
     }
 }
 
+/* The account is read; that of `above` is next, NULL: none. */
+static void
+bill (Scan *scan, const Origin *above)
+{
+  if (scan->origin == NULL)
+    return;
+  scan->less_us += clock_bill (scan->stack, scan->origin, above, scan->lines);
+  for (; scan->n_shared < scan->twice->len; scan->n_shared++)
+    {
+      Twice *twice = &g_array_index (scan->twice, Twice, scan->n_shared);
+
+      twice->new_share = clock_new_share (&g_array_index (scan->lines, Bill, twice->line));
+    }
+}
+
 static void
 scan_spine (Scan *scan, SatinSlot_ *self, SatinSlot_ *top)
 {
@@ -240,7 +256,9 @@ scan_spine (Scan *scan, SatinSlot_ *self, SatinSlot_ *top)
           weight = trace.weight;
           trace_clear (&trace);
           scan->aborted = scan->aborted || trace.aborted;
-          g_ptr_array_add (scan->origins, job - 1);
+          bill (scan, slot_origin (job - 1));
+          scan->origin = slot_origin (job - 1);
+          scan->lines = g_array_new (FALSE, FALSE, sizeof (Bill));
           add_spine (scan, job);
           base = job + 1;
         }
@@ -259,6 +277,7 @@ scan_spine (Scan *scan, SatinSlot_ *self, SatinSlot_ *top)
           weight = family.weight;
         }
     }
+  bill (scan, NULL);
 }
 
 /* How many rows this scan may give. */
@@ -280,25 +299,23 @@ scan_stack (Stack *stack, SatinSlot_ *self, SatinSlot_ *top, ScanKind kind)
 {
   Engine *engine = stack->engine;
   EngineEvent event = { .kind = ENGINE_ROWS };
-  g_autoptr (GPtrArray) origins = g_ptr_array_new ();
   Scan scan = { .stack = stack,
                 .whole = kind == SCAN_WHOLE || kind == SCAN_LEAVE,
-                .bytes_max = kind == SCAN_LAST || kind == SCAN_LEAVE ? G_MAXSIZE : SCAN_BYTES_MAX,
-                .origins = origins };
+                .bytes_max = kind == SCAN_LAST || kind == SCAN_LEAVE ? G_MAXSIZE : SCAN_BYTES_MAX };
   guint64 began_ns = clock_thread_ns ();
   gboolean last;
 
   timeline_begin (stack->own.lane, "scan", NULL, 0);
   scan.rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
-  scan.lines = g_array_new (FALSE, FALSE, sizeof (Bill));
   scan.twice = g_array_new (FALSE, FALSE, sizeof (Twice));
   scan.rows_max = budget (stack, kind);
   scan.numbers = g_array_new (FALSE, FALSE, sizeof (guint32));
+  clock_begin_scan (stack);
   scan_spine (&scan, self, top);
   stack->own.rows.left -= scan.rows->len;
   g_array_unref (scan.numbers);
   g_free (scan.path);
-  event.risk_us = clock_bill (stack, scan.lines, origins);
+  event.risk_us = scan.less_us;
   stack_put_share (stack, (guint64)(scan.finished * 1e9));
   event.rows = scan.rows;
   timeline_mark (stack->own.lane, "scanned", "rows", scan.rows->len);

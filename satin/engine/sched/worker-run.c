@@ -103,13 +103,13 @@ run_placed (Stack *stack, SatinSlot_ *job, SatinSlot_ *below, Work *work)
   return ended;
 }
 
-/* The result of a stolen job goes to its slot, which gets `state`. FALSE: it was aborted. */
+/* The result of a stolen job goes to its slot. FALSE: it was aborted. */
 static gboolean
-return_stolen (Stack *stack, SatinSlot_ *slot, SatinSlot_ *job, guint32 state)
+return_stolen (Stack *stack, SatinSlot_ *slot, SatinSlot_ *job)
 {
   if (!job->job->big)
     memcpy (slot_result (slot), slot_result (job), job->job->result->size);
-  if (slot_change_state (slot, SLOT_STOLEN_BY (stack->number), state))
+  if (slot_change_state (slot, SLOT_STOLEN_BY (stack->number), SLOT_DONE))
     return TRUE;
   if (job->job->result_holds)
     record_clear (job->job->result, slot_result (slot));
@@ -124,19 +124,17 @@ worker_run_stolen (Stack *stack, Stack *victim, SatinSlot_ *slot, SatinSlot_ *to
   SatinSlot_ *job = worker_place (top, &origin, slot);
   Work work = { 0 };
   gboolean ended;
-  guint32 state;
 
   if (below == NULL)
     stack_serve (stack, stack_serving (victim));
   ended = !origin_is_aborted (&origin) && run_placed (stack, job, below, &work);
-  state = clock_give (victim, slot, &work); /* what was done in vain, too */
-
+  clock_give (victim, slot, &work); /* what was done in vain, too */
   figure_add (&stack->engine->figures.steals, 1);
   if (ended)
     {
       gboolean locked = seat_begin_return (stack, victim);
 
-      ended = return_stolen (stack, slot, job, state);
+      ended = return_stolen (stack, slot, job);
       seat_end_return (stack, victim, locked);
     }
   if (ended)

@@ -265,7 +265,7 @@ worker_halt (Stack *stack, SatinSlot_ *self, SatinSlot_ *top, gboolean whole)
 {
   Engine *engine = stack->engine;
 
-  if (stack->shared.clock & 1)
+  if (clock_runs (stack))
     seat_end_work (stack);
   scan_halted (stack, self, top, whole || engine->orders.leaving);
   pthread_mutex_lock (&engine->lock);
