@@ -278,8 +278,9 @@ void
 engine_halt (Engine *engine, gboolean leaving)
 {
   pthread_mutex_lock (&engine->lock);
-  engine->orders.leaving = leaving && !engine->orders.halting;
   seat_wait_for_returns (engine);
+  if (!engine->orders.halting)
+    engine->orders.leaving = leaving;
   for (guint i = 0; i < engine->n_stacks && !engine->orders.halting; i++)
     {
       Stack *stack = engine->stacks[i];

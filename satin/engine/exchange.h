@@ -184,8 +184,8 @@ gboolean engine_replay (Engine *engine, const char *path, const EngineReplay *ca
 void engine_scan (Engine *engine, gboolean whole);
 #define ENGINE_SCAN_ROWS_MAX 20000
 /* Nothing new starts; every stack stops at its next sync and is scanned; ENGINE_HALTED. Final, but
- * scans are served still.
- * `leaving`: the scans are of all rows, and what has not started comes back by ENGINE_UNRUN. */
+ * scans are served still. `leaving`: the scans are of all rows, and jobs that have not started come
+ * back by ENGINE_UNRUN. The first call says whether the node leaves. */
 void engine_halt (Engine *engine, gboolean leaving);
 
 /* A value of BEST number `best` from elsewhere; merged. FALSE: malformed or no such number. */

@@ -197,6 +197,27 @@ test_each_once_and_all_when_asked (gconstpointer leaving)
   rig_free (rig);
 }
 
+/* The first halt says whether the node leaves: nobody else has the rows then. */
+static void
+test_halt_again (void)
+{
+  static const SatinJob *const jobs[] = { &spawns_many_job, &leaf_job, NULL };
+  satin_args_spawns_many args = { 0 };
+  Rig *rig = rig_new_for (jobs, 1, 0, 1);
+
+  set (&begun, FALSE);
+  rig_start (rig, 0, &args);
+  while (!is_set (&begun))
+    sched_yield ();
+  engine_scan (rig->engine, TRUE);
+  g_assert_cmpuint (count_rows (rig, ENGINE_SCANNED, NULL), ==, MANY);
+  engine_halt (rig->engine, TRUE);
+  engine_halt (rig->engine, FALSE);
+  g_assert_true (rig->engine->orders.leaving);
+  g_assert_cmpuint (count_rows (rig, ENGINE_HALTED, NULL), ==, MANY);
+  rig_free (rig);
+}
+
 static void
 test_kept_once_and_when_asked (void)
 {
@@ -252,6 +273,7 @@ main (int argc, char **argv)
                         test_each_once_and_all_when_asked);
   g_test_add_data_func ("/scan-amount/all-rows-are-told-when-asked", "leaving",
                         test_each_once_and_all_when_asked);
+  g_test_add_func ("/scan-amount/the-first-halt-says-whether-the-node-leaves", test_halt_again);
   g_test_add_func ("/scan-amount/what-is-kept-is-told-once", test_kept_once_and_when_asked);
   g_test_add_func ("/scan-amount/what-is-kept-counts-as-large", test_kept_and_large);
   return g_test_run ();
