@@ -152,7 +152,7 @@ engine_new (const EngineConfig *config, GError **error)
   engine->seats.free = engine->config.workers;
   best_add_listener (engine);
   pthread_mutex_lock (&engine->lock);
-  seat_dispatch (engine, engine->config.workers);
+  seat_dispatch (engine, engine->config.workers, FALSE);
   pthread_mutex_unlock (&engine->lock);
   if (engine->n_stacks < engine->config.workers)
     {
@@ -253,8 +253,6 @@ engine_forget (Engine *engine, const char *path, const NodeId *holder)
 void
 engine_scan (Engine *engine, gboolean whole)
 {
-  gboolean none;
-
   pthread_mutex_lock (&engine->lock);
   __atomic_store_n (&engine->orders.scans, engine->orders.scans + 1, __ATOMIC_RELAXED);
   seat_wait_for_returns (engine);
@@ -268,10 +266,8 @@ engine_scan (Engine *engine, gboolean whole)
         stack->seat.scan_owed = engine->orders.scans;
       seat_ask (stack, STACK_FLAG_SCAN | (whole ? STACK_FLAG_WHOLE : 0));
     }
-  none = seat_scans_served (engine);
+  seat_count_scans (engine);
   pthread_mutex_unlock (&engine->lock);
-  if (none)
-    seat_say_scanned (engine);
 }
 
 void
@@ -301,22 +297,15 @@ engine_halt (Engine *engine, gboolean leaving)
 }
 
 gboolean
-engine_improve (Engine *engine, guint best, GBytes *value)
+engine_improve (Engine *engine G_GNUC_UNUSED, guint best, GBytes *value)
 {
-  SatinBest_ *object = best_get (best);
-
-  (void)engine;
-  return object != NULL && best_merge_encoded (object, value);
+  return best_get (best) != NULL && best_merge_encoded (best_get (best), value);
 }
 
 GBytes *
-engine_best (Engine *engine, guint best)
+engine_best (Engine *engine G_GNUC_UNUSED, guint best)
 {
-  SatinBest_ *object = best_get (best);
-
-  (void)engine;
-  g_assert (object != NULL);
-  return best_encode (object);
+  return best_encode (best_get (best));
 }
 
 gboolean

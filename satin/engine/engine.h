@@ -86,7 +86,7 @@ typedef struct
 {
   gboolean ending, halting, leaving;
   guint halts_owed;
-  guint64 scans_served; /* atomic: all stacks have served so many, and that was said */
+  guint64 scans_served; /* all stacks have served so many, and that was said */
   guint64 scans;        /* atomic: calls of engine_scan */
   guint64 asked;        /* atomic: the same, and those of engine_halt */
 } Orders;
@@ -150,11 +150,12 @@ typedef struct
   guint32 random;
 } Lending;
 
-/* For engine_stats. Atomic. */
+/* For engine_stats. Atomic, but for the last. */
 typedef struct
 {
   guint64 steals, lent, reused, unmatched;
-  guint64 scan_ns, scan_said_ns; /* spent on scans, and when last told */
+  guint64 scan_ns;      /* spent on scans */
+  guint64 scan_said_ns; /* under engine->lock: the same when last told */
 } Figures;
 
 struct Engine

@@ -32,13 +32,10 @@ raise_failure (Stack *stack, SatinSlot_ *slot, gboolean innermost, const char *c
 {
   EngineEvent event
       = { .kind = ENGINE_FAILED, .job = slot->job, .cause = cause, .innermost = innermost };
-  Trace trace;
 
-  trace_init (&trace, stack, slot);
-  event.at = trace_path (&trace, stack->engine->config.stems);
+  event.at = trace_path_of (stack, slot);
   event.path = g_strdup (event.at);
   event.value = slot_encode_args (slot);
-  trace_clear (&trace);
   mailbox_raise (stack->engine, &event);
 }
 

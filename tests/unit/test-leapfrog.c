@@ -363,10 +363,10 @@ forget_root (Stack *stack)
   for (guint64 history = explorer_history (); !stack_is_parked (victim); explorer_forget (history))
     sched_yield ();
   stack_ask (victim, STACK_FLAG_MOVE);
-  worker_wake (victim);
+  worker_wake (victim, NULL);
   slot_set_state (root, SLOT_ABORTED_BY (OWNER)); /* as abort.c does it */
   stack_ask (victim, STACK_FLAG_ABORT);
-  worker_wake (victim);
+  worker_wake (victim, NULL);
   for (guint64 history = explorer_history (); SLOT_STATE (slot_state (slot)) != SLOT_ABORTED;
        explorer_forget (history))
     {

@@ -236,7 +236,7 @@ engine_run (Engine *engine, guint64 number, Loan *loan)
   g_assert (is_new); /* the caller's numbers are unique */
   inbox_add (engine, held);
   engine->seats.hungry_said = 0;
-  seat_feed (engine);
+  seat_dispatch (engine, 1, TRUE);
   pthread_mutex_unlock (&engine->lock);
   return TRUE;
 }

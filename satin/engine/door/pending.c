@@ -93,7 +93,7 @@ put_child (Engine *engine, const Pending *pending, GBytes *value, const Work *wo
   adopt_cover (engine, pending->path);
   clock_give (pending->stack, slot, work);
   slot_finish (slot, SLOT_DONE);
-  worker_wake_for (pending->stack, slot);
+  worker_wake (pending->stack, slot);
   if (pending->kind != PENDING_LENT)
     figure_add (&engine->figures.reused, 1);
   return TRUE;
@@ -109,7 +109,7 @@ put_other (const Pending *pending, GBytes *value, const Work *work)
       return;
     }
   keep_put (pending->stack, pending->slot, value, work);
-  worker_wake (pending->stack);
+  worker_wake (pending->stack, NULL);
 }
 
 static gboolean

@@ -128,5 +128,5 @@ share_put (Stack *stack, SatinSlot_ *slot, GBytes *bytes)
 {
   *(GBytes **)slot_result (slot) = bytes == NULL ? NULL : g_bytes_ref (bytes);
   slot_finish (slot, KIND_FETCH | SLOT_DONE);
-  worker_wake_for (stack, slot);
+  worker_wake (stack, slot);
 }

@@ -134,22 +134,17 @@ words_speak (const char *cause, gboolean repeat)
 
 /* The stack stands still: its thread waits in words_speak, or stopped in a rehearsal. */
 static void
-fill_event (Engine *engine, EngineEvent *event, Stack *stack, gboolean innermost)
+fill_event (EngineEvent *event, Stack *stack, gboolean innermost)
 {
   SatinSlot_ *slot = stack->own.running;
-  Trace trace, taken;
 
-  trace_init (&trace, stack, slot);
-  trace_init (&taken, words_stack, words_stack->own.mark + 1);
   *event = (EngineEvent){ .kind = ENGINE_CRASH_REPORT,
                           .cause = words_cause,
                           .innermost = innermost,
                           .job = slot->job,
-                          .at = trace_path (&trace, engine->config.stems),
-                          .path = trace_path (&taken, engine->config.stems),
+                          .at = trace_path_of (stack, slot),
+                          .path = trace_path_of (words_stack, words_stack->own.mark + 1),
                           .value = slot_encode_args (slot) };
-  trace_clear (&trace);
-  trace_clear (&taken);
 }
 
 gboolean
@@ -170,7 +165,7 @@ words_hear (Engine *engine, EngineEvent *event)
   if (end == REHEARSE_RUNS)
     return FALSE;
   g_atomic_int_set (&words_state, WORDS_TAKEN);
-  fill_event (engine, event, end == REHEARSE_FAILED ? rehearse_stack () : words_stack,
+  fill_event (event, end == REHEARSE_FAILED ? rehearse_stack () : words_stack,
               end == REHEARSE_FAILED);
   return TRUE;
 }

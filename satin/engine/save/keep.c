@@ -147,22 +147,8 @@ satin_keep_at_ (SatinPhases_ *phases, const void *state)
   phases->head = phases->base + 1;
 }
 
-/* TRUE: a holder was asked. Nothing is held over the wait that follows: the job may be left in it.
- */
-static gboolean
-ask (const SatinPhases_ *phases, const Digest *digest)
-{
-  Stack *stack = (Stack *)phases->stack;
-  gboolean asked;
-  Trace trace;
-
-  trace_init (&trace, stack, phases->self);
-  asked = adopt_kept (stack, phases->base, &trace, digest);
-  trace_clear (&trace);
-  return asked;
-}
-
-/* Asks one holder after another and waits. FALSE: nobody has a state. */
+/* Asks one holder after another and waits. FALSE: nobody has a state. Nothing is held over the
+ * wait: the job may be left in it. */
 static gboolean
 ask_holders (SatinPhases_ *phases, const Digest *digest)
 {
@@ -171,7 +157,7 @@ ask_holders (SatinPhases_ *phases, const Digest *digest)
 
   place (phases);
   memset (slot_result (slot), 0, slot->job->result->size);
-  while (keep_children (slot) == 0 && ask (phases, digest))
+  while (keep_children (slot) == 0 && adopt_kept (stack, slot, phases->self, digest))
     {
       wait_for (stack, phases->self, slot, slot, slot + 1);
       stack_close (stack, slot);
@@ -190,9 +176,8 @@ satin_recall_at_ (SatinPhases_ *phases, void *state)
   Stack *stack = (Stack *)phases->stack;
   Engine *engine = stack->engine;
   Digest digest;
-  Trace trace;
 
-  if (adopt_nothing_known (engine))
+  if (known_here_is_empty (&engine->known))
     return FALSE;
   stack_catch_up (stack, phases->self, phases->base, phases->base);
   digest = keep_digest (engine, phases->self, phases->keeps->result, NULL);
@@ -200,8 +185,6 @@ satin_recall_at_ (SatinPhases_ *phases, void *state)
     return FALSE;
   memcpy (state, slot_result (phases->base), phases->keeps->result->size);
   phases->head = phases->base + 1;
-  trace_init (&trace, stack, phases->self);
-  adopt_cover_phases (engine, &trace, keep_children (phases->base));
-  trace_clear (&trace);
+  adopt_cover_phases (stack, phases->self, keep_children (phases->base));
   return TRUE;
 }

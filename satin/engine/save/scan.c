@@ -303,7 +303,6 @@ scan_stack (Stack *stack, SatinSlot_ *self, SatinSlot_ *top, ScanKind kind)
                 .whole = kind == SCAN_WHOLE || kind == SCAN_LEAVE,
                 .bytes_max = kind == SCAN_LAST || kind == SCAN_LEAVE ? G_MAXSIZE : SCAN_BYTES_MAX };
   guint64 began_ns = clock_thread_ns ();
-  gboolean last;
 
   timeline_begin (stack->own.lane, "scan", NULL, 0);
   scan.rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
@@ -324,8 +323,6 @@ scan_stack (Stack *stack, SatinSlot_ *self, SatinSlot_ *top, ScanKind kind)
   tell_twice (&scan);
   figure_add (&engine->figures.scan_ns, clock_thread_ns () - began_ns);
   pthread_mutex_lock (&engine->lock);
-  last = seat_scan_served (stack);
+  seat_scan_served (stack);
   pthread_mutex_unlock (&engine->lock);
-  if (last)
-    seat_say_scanned (engine);
 }

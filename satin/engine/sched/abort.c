@@ -28,14 +28,14 @@ void
 abort_answer (Stack *victim, SatinSlot_ *slot)
 {
   slot_finish (slot, SLOT_DROPPED);
-  worker_wake_for (victim, slot);
+  worker_wake (victim, slot);
 }
 
 static void
 ask (Stack *stack)
 {
   stack_ask (stack, STACK_FLAG_ABORT);
-  worker_wake (stack);
+  worker_wake (stack, NULL);
 }
 
 /* Does what can be done at once. TRUE: nobody is in the slot, nor will be. */

@@ -78,17 +78,29 @@ seat_end_return (Stack *from, Stack *to, gboolean locked)
   pthread_mutex_unlock (&engine->lock);
 }
 
-gboolean
+static void
+say_scanned (Engine *engine, guint64 scan)
+{
+  guint64 scan_ns = __atomic_load_n (&engine->figures.scan_ns, __ATOMIC_RELAXED);
+  guint64 since_ns = scan_ns - engine->figures.scan_said_ns;
+
+  engine->figures.scan_said_ns = scan_ns;
+  mailbox_raise (engine, &(EngineEvent){ .kind = ENGINE_SCANNED,
+                                         .scan = scan,
+                                         .work_us = since_ns / 1000 / engine->config.workers });
+}
+
+void
 seat_scan_served (Stack *stack)
 {
   if (stack->seat.scan_owed == 0 || (stack_flags (stack) & STACK_FLAG_SCAN))
-    return FALSE;
+    return;
   stack->seat.scan_owed = 0;
-  return seat_scans_served (stack->engine);
+  seat_count_scans (stack->engine);
 }
 
-gboolean
-seat_scans_served (Engine *engine)
+void
+seat_count_scans (Engine *engine)
 {
   guint64 served = engine->orders.scans;
 
@@ -96,30 +108,18 @@ seat_scans_served (Engine *engine)
     if (engine->stacks[i]->seat.scan_owed > 0)
       served = MIN (served, engine->stacks[i]->seat.scan_owed - 1);
   if (served <= engine->orders.scans_served)
-    return FALSE;
-  __atomic_store_n (&engine->orders.scans_served, served, __ATOMIC_RELAXED);
-  return TRUE;
+    return;
+  engine->orders.scans_served = served;
+  say_scanned (engine, served);
 }
 
-gboolean
+void
 seat_halt_served (Stack *stack)
 {
   stack->seat.state = STACK_HALTED;
   if (!stack->seat.halt_owed)
-    return FALSE;
+    return;
   stack->seat.halt_owed = FALSE;
-  return --stack->engine->orders.halts_owed == 0;
-}
-
-void
-seat_say_scanned (Engine *engine)
-{
-  guint64 scan_ns = __atomic_load_n (&engine->figures.scan_ns, __ATOMIC_RELAXED);
-  guint64 said_ns = __atomic_exchange_n (&engine->figures.scan_said_ns, scan_ns, __ATOMIC_RELAXED);
-
-  mailbox_raise (
-      engine, &(EngineEvent){
-                  .kind = ENGINE_SCANNED,
-                  .scan = __atomic_load_n (&engine->orders.scans_served, __ATOMIC_RELAXED),
-                  .work_us = (scan_ns - MIN (said_ns, scan_ns)) / 1000 / engine->config.workers });
+  if (--stack->engine->orders.halts_owed == 0)
+    mailbox_raise (stack->engine, &(EngineEvent){ .kind = ENGINE_HALTED });
 }

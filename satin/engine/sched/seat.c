@@ -143,8 +143,8 @@ stack_to_feed (Engine *engine, gboolean idler_first)
   return beyond || room (engine) > 0 ? empty_stack (engine, idler_first, beyond) : NULL;
 }
 
-static void
-dispatch (Engine *engine, guint thieves, gboolean idler_first)
+void
+seat_dispatch (Engine *engine, guint thieves, gboolean idler_first)
 {
   gboolean none = room (engine) == 0;
 
@@ -166,18 +166,6 @@ dispatch (Engine *engine, guint thieves, gboolean idler_first)
     }
   if (none && engine->seats.free >= engine->config.workers)
     seat_return_inbox (engine); /* every seat waits and no stack can take one */
-}
-
-void
-seat_dispatch (Engine *engine, guint thieves)
-{
-  dispatch (engine, thieves, FALSE);
-}
-
-void
-seat_feed (Engine *engine)
-{
-  dispatch (engine, 1, TRUE);
 }
 
 gboolean
@@ -226,7 +214,7 @@ seat_poke (Engine *engine)
   if (length_hint (&engine->seats.free) > 0)
     {
       pthread_mutex_lock (&engine->lock);
-      seat_dispatch (engine, 1);
+      seat_dispatch (engine, 1, FALSE);
       if (seat_is_idle_for_good (engine))
         wake_leapfrogger (engine);
       pthread_mutex_unlock (&engine->lock);
@@ -282,13 +270,6 @@ look_around (Stack *stack)
   stack->seat.beyond = FALSE;
   give_seat (stack);
   stack->own.polls = TRUE;
-}
-
-static void
-sleep_a_while (Stack *stack)
-{
-  if (seat_timed_wait (stack, (glong)stack->engine->seats.look_ns))
-    look_around (stack);
 }
 
 /* A stack that runs a job and was asked wakes a thief as soon as it spawns. */
@@ -385,9 +366,8 @@ seat_sleep (Stack *stack)
   add_free_seats (engine, 1);
   g_queue_push_head (&engine->seats.asleep, stack);
   stack_take_flags (stack);
-  if (seat_scan_served (stack))
-    seat_say_scanned (engine);
-  seat_dispatch (engine, engine->inbox.queue.length);
+  seat_scan_served (stack);
+  seat_dispatch (engine, engine->inbox.queue.length, FALSE);
   say_hungry (engine);
   while (sleeps_on (stack))
     {
@@ -395,10 +375,13 @@ seat_sleep (Stack *stack)
       if (be_idle (stack) || !sleeps_on (stack))
         continue;
       mailbox_tell (engine);
-      if (is_scout (stack))
-        sleep_a_while (stack);
-      else if (!rest (stack))
-        return FALSE;
+      if (!is_scout (stack))
+        {
+          if (!rest (stack))
+            return FALSE;
+        }
+      else if (seat_timed_wait (stack, (glong)engine->seats.look_ns))
+        look_around (stack);
     }
   mailbox_tell (engine);
   return !seat_engine_ends (engine) && !engine->orders.halting;
@@ -413,7 +396,7 @@ seat_leave (Stack *stack)
   add_free_seats (engine, 1);
   engine->seats.n_parked++;
   engine->seats.parked_max = MAX (engine->seats.parked_max, engine->seats.n_parked);
-  seat_dispatch (engine, 1);
+  seat_dispatch (engine, 1, FALSE);
 }
 
 void
@@ -424,7 +407,7 @@ seat_want (Stack *stack)
   stack->seat.state = STACK_READY;
   g_queue_push_tail (&engine->seats.ready, stack);
   __atomic_store_n (&engine->seats.n_ready, engine->seats.ready.length, __ATOMIC_RELAXED);
-  seat_dispatch (engine, 0);
+  seat_dispatch (engine, 0, FALSE);
 }
 
 gboolean
@@ -460,7 +443,7 @@ seat_begin_work (Stack *stack)
   if (!first && !(slept && length_hint (&engine->seats.free) > 0))
     return;
   pthread_mutex_lock (&engine->lock);
-  seat_dispatch (engine, 1); /* where there is something there may be more */
+  seat_dispatch (engine, 1, FALSE); /* where there is something there may be more */
   pthread_mutex_unlock (&engine->lock);
 }
 

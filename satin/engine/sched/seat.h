@@ -7,11 +7,9 @@
 #include "../engine.h"
 
 /* Gives free seats to stacks that can go on, then up to `thieves` to empty ones, which look for
- * work; makes a stack if there is none and the limit allows it. */
-void seat_dispatch (Engine *engine, guint thieves);
-/* The same for one job that whoever drives has put into the inbox: the worker that drives takes it
- * itself. */
-void seat_feed (Engine *engine);
+ * work; makes a stack if there is none and the limit allows it. `idler_first`: the worker that
+ * drives, which has just put a job into the inbox, takes it itself. */
+void seat_dispatch (Engine *engine, guint thieves, gboolean idler_first);
 /* Whoever is in config.idle comes back. */
 void seat_rouse (Engine *engine);
 /* The stack, which has a seat and no job, sleeps until it has a seat again. FALSE: the engine ends
@@ -56,13 +54,10 @@ void seat_end_return (Stack *from, Stack *to, gboolean locked);
  * is in its slot before. */
 void seat_wait_for_returns (Engine *engine);
 /* (lock held) This stack has served all scans, or has nothing to serve; not if it was asked once
- * more meanwhile. The caller raises ENGINE_SCANNED after unlocking if TRUE. */
-gboolean seat_scan_served (Stack *stack);
-/* (lock held) Have all stacks served more scans than was said? A stack that is asked again and
- * again while another computes for long holds up none but the last ones. The same for the caller.
- */
-gboolean seat_scans_served (Engine *engine);
-/* Raises ENGINE_SCANNED. */
-void seat_say_scanned (Engine *engine);
-/* (lock held) The same for halt; the stack's state is HALTED from now on. */
-gboolean seat_halt_served (Stack *stack);
+ * more meanwhile. */
+void seat_scan_served (Stack *stack);
+/* (lock held) Raises ENGINE_SCANNED if all stacks have served more scans than was said. A stack
+ * that is asked again and again while another computes for long holds up none but the last ones. */
+void seat_count_scans (Engine *engine);
+/* (lock held) The stack is HALTED from now on. Raises ENGINE_HALTED if no other one owes it. */
+void seat_halt_served (Stack *stack);

@@ -82,10 +82,7 @@ run_placed (Stack *stack, SatinSlot_ *job, SatinSlot_ *below, Work *work)
   stack->own.running = running;
   if (ended)
     stray_look (stack, job, job + 1);
-  if (ended)
-    watch_settle (stack, below);
-  else
-    watch_drop (stack, below);
+  watch_end (stack, below, ended);
   stack_close (stack, job - 1);
   timeline_end (stack->own.lane);
   stack_count_executed (stack);
@@ -138,7 +135,7 @@ worker_run_stolen (Stack *stack, Stack *victim, SatinSlot_ *slot, SatinSlot_ *to
       seat_end_return (stack, victim, locked);
     }
   if (ended)
-    worker_wake_for (victim, slot);
+    worker_wake (victim, slot);
   else
     abort_answer (victim, slot);
 }

@@ -60,8 +60,8 @@ worker_here (void)
 }
 #endif
 
-static void
-wake (Stack *stack, const SatinSlot_ *slot)
+void
+worker_wake (Stack *stack, const SatinSlot_ *slot)
 {
   /* The slot's state was stored first, and park looks at it after its store: one of us sees the
    * other. */
@@ -72,18 +72,6 @@ wake (Stack *stack, const SatinSlot_ *slot)
   pthread_mutex_lock (&stack->engine->lock);
   pthread_cond_signal (&stack->seat.cond);
   pthread_mutex_unlock (&stack->engine->lock);
-}
-
-void
-worker_wake (Stack *stack)
-{
-  wake (stack, NULL);
-}
-
-void
-worker_wake_for (Stack *stack, const SatinSlot_ *slot)
-{
-  wake (stack, slot);
 }
 
 void
@@ -106,7 +94,7 @@ worker_give_back (Stack *stack, SatinSlot_ *slot)
       abort_answer (stack, slot);
       return;
     }
-  worker_wake (stack);
+  worker_wake (stack, NULL);
   seat_poke (engine);
 }
 
@@ -231,18 +219,6 @@ hunt (Stack *stack)
     }
 }
 
-static void
-serve_empty_scan (Stack *stack)
-{
-  gboolean last;
-
-  pthread_mutex_lock (&stack->engine->lock);
-  last = seat_scan_served (stack);
-  pthread_mutex_unlock (&stack->engine->lock);
-  if (last)
-    seat_say_scanned (stack->engine);
-}
-
 void
 worker_leave (Stack *stack, SatinSlot_ *self, SatinSlot_ *top)
 {
@@ -255,9 +231,13 @@ static void
 scan_halted (Stack *stack, SatinSlot_ *self, SatinSlot_ *top, gboolean whole)
 {
   if (self != NULL)
-    scan_stack (stack, self, top, whole ? SCAN_LEAVE : SCAN_LAST);
-  else
-    serve_empty_scan (stack);
+    {
+      scan_stack (stack, self, top, whole ? SCAN_LEAVE : SCAN_LAST);
+      return;
+    }
+  pthread_mutex_lock (&stack->engine->lock);
+  seat_scan_served (stack);
+  pthread_mutex_unlock (&stack->engine->lock);
 }
 
 void
@@ -275,8 +255,7 @@ worker_halt (Stack *stack, SatinSlot_ *self, SatinSlot_ *top, gboolean whole)
 
       if ((flags & STACK_FLAG_SCAN) == 0)
         {
-          if (seat_halt_served (stack))
-            mailbox_raise (engine, &(EngineEvent){ .kind = ENGINE_HALTED });
+          seat_halt_served (stack);
           pthread_cond_wait (&stack->seat.cond, &engine->lock);
           continue;
         }

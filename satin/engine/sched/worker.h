@@ -29,10 +29,9 @@ void worker_ask (Stack *thief, Stack *victim);
 /* Claims a slot that came back, of any stack; its state says STOLEN by `claimer` then. */
 gboolean worker_claim_back (Engine *engine, guint32 claimer, Stack **victim, SatinSlot_ **slot);
 
-/* Something came back, or is asked of it: wakes the stack if it sleeps in a wait. */
-void worker_wake (Stack *stack);
-/* The slot is finished: the same if it is what the stack waits for. Many a child is not. */
-void worker_wake_for (Stack *stack, const SatinSlot_ *slot);
+/* Wakes the stack if it sleeps in a wait for this finished slot. NULL: in any wait, since something
+ * came back or is asked of the stack. */
+void worker_wake (Stack *stack, const SatinSlot_ *slot);
 /* A claimed or lent slot of `stack` comes back: it is ready for whoever claims it first, or dropped
  * if it was aborted meanwhile. */
 void worker_give_back (Stack *stack, SatinSlot_ *slot);

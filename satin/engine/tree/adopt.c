@@ -11,20 +11,24 @@
 #include "../door/pending.h"
 #include "../save/keep.h"
 
-gboolean
-adopt_nothing_known (Engine *engine)
-{
-  return known_here_is_empty (&engine->known);
-}
-
-/* The node of a traced slot; known.lock held. */
+/* (nullable): the node of a slot, kept. `only_held`: NULL if nobody holds exactly its path. */
 static KnownNode *
-find_node (Engine *engine, const Trace *trace)
+keep_node (Stack *stack, SatinSlot_ *slot, gboolean only_held)
 {
-  KnownNode *node = known_lookup (engine->known.trie, trace->held->loan->path);
+  KnownHere *known = &stack->engine->known;
+  KnownNode *node;
+  Trace trace;
 
-  for (guint i = 0; i < trace->n && node != NULL; i++)
-    node = known_child (engine->known.trie, node, trace->numbers[i]);
+  trace_init (&trace, stack, slot);
+  pthread_mutex_lock (&known->lock);
+  node = known_lookup (known->trie, trace.held->loan->path);
+  for (guint i = 0; i < trace.n && node != NULL; i++)
+    node = known_child (known->trie, node, trace.numbers[i]);
+  if (only_held && !known_is_held (node))
+    node = NULL;
+  known_keep (node);
+  pthread_mutex_unlock (&known->lock);
+  trace_clear (&trace);
   return node;
 }
 
@@ -86,17 +90,12 @@ adopt_slot (Stack *stack, SatinSlot_ *slot, KnownNode *node, gboolean *finished)
 }
 
 gboolean
-adopt_kept (Stack *stack, SatinSlot_ *slot, const Trace *job, const Digest *digest)
+adopt_kept (Stack *stack, SatinSlot_ *slot, SatinSlot_ *job, const Digest *digest)
 {
-  Engine *engine = stack->engine;
-  KnownNode *node;
-  gboolean adopted, finished;
+  KnownNode *node = keep_node (stack, job, FALSE);
+  gboolean finished, adopted = adopt_at (stack, slot, node, digest, &finished);
 
-  pthread_mutex_lock (&engine->known.lock);
-  node = known_keep (find_node (engine, job));
-  pthread_mutex_unlock (&engine->known.lock);
-  adopted = adopt_at (stack, slot, node, digest, &finished);
-  mailbox_tell (engine);
+  mailbox_tell (stack->engine);
   return adopted;
 }
 
@@ -105,46 +104,27 @@ adopt_claimed (Engine *engine, Stack *stack, SatinSlot_ *slot)
 {
   KnownNode *node;
   gboolean held, finished;
-  Trace trace;
 
-  if (adopt_nothing_known (engine))
+  if (known_here_is_empty (&engine->known))
     return FALSE;
-  trace_init (&trace, stack, slot);
-  pthread_mutex_lock (&engine->known.lock);
-  node = find_node (engine, &trace);
-  held = known_is_held (node);
-  if (held)
-    known_keep (node);
-  pthread_mutex_unlock (&engine->known.lock);
-  trace_clear (&trace);
-  held = held && adopt_slot (stack, slot, node, &finished);
+  node = keep_node (stack, slot, TRUE);
+  held = node != NULL && adopt_slot (stack, slot, node, &finished);
   if (held)
     mailbox_tell (engine);
   return held;
 }
 
-/* `held` (out): it is, and the node is kept. */
-static KnownNode *
-child_node (Engine *engine, KnownNode *parent, guint32 number, gboolean *held)
-{
-  KnownNode *node;
-
-  pthread_mutex_lock (&engine->known.lock);
-  node = known_child (engine->known.trie, parent, number);
-  *held = known_is_held (node);
-  if (*held)
-    known_keep (node);
-  pthread_mutex_unlock (&engine->known.lock);
-  return node;
-}
-
 gboolean
 adopt_child (Stack *stack, KnownNode *parent, SatinSlot_ *slot, guint32 number, gboolean *finished)
 {
-  gboolean held;
-  KnownNode *node = child_node (stack->engine, parent, number, &held);
+  KnownHere *known = &stack->engine->known;
+  KnownNode *node;
 
-  return held && adopt_slot (stack, slot, node, finished);
+  pthread_mutex_lock (&known->lock);
+  node = known_child (known->trie, parent, number);
+  node = known_is_held (node) ? known_keep (node) : NULL;
+  pthread_mutex_unlock (&known->lock);
+  return node != NULL && adopt_slot (stack, slot, node, finished);
 }
 
 typedef struct
@@ -181,7 +161,7 @@ adopt_cover (Engine *engine, const char *path)
 {
   Untold untold = { .known = engine->known.trie };
 
-  if (adopt_nothing_known (engine))
+  if (known_here_is_empty (&engine->known))
     return;
   untold.paths = g_ptr_array_new ();
   pthread_mutex_lock (&engine->known.lock);
@@ -206,12 +186,15 @@ collect_phase (KnownNode *node, guint32 number, void *data)
 }
 
 void
-adopt_cover_phases (Engine *engine, const Trace *trace, guint32 children)
+adopt_cover_phases (Stack *stack, SatinSlot_ *job, guint32 children)
 {
+  Engine *engine = stack->engine;
   Phases phases = { children, { engine->known.trie, g_ptr_array_new () } };
+  KnownNode *node = keep_node (stack, job, FALSE);
 
   pthread_mutex_lock (&engine->known.lock);
-  known_each_child (engine->known.trie, find_node (engine, trace), collect_phase, &phases);
+  known_each_child (engine->known.trie, node, collect_phase, &phases);
+  known_release (engine->known.trie, node);
   pthread_mutex_unlock (&engine->known.lock);
   raise_covered (engine, phases.untold.paths);
 }
@@ -311,7 +294,7 @@ set_limit (Stack *stack, SatinSlot_ *self)
 }
 
 void
-watch_settle (Stack *stack, SatinSlot_ *self)
+watch_end (Stack *stack, SatinSlot_ *self, gboolean finished)
 {
   Watch *top = watch_top (stack);
 
@@ -319,7 +302,8 @@ watch_settle (Stack *stack, SatinSlot_ *self)
     return;
   for (; top != NULL && (self == NULL || top->self > self); top = watch_top (stack))
     {
-      cover_watched (stack->engine, stack, top);
+      if (finished)
+        cover_watched (stack->engine, stack, top);
       watch_pop (stack);
     }
   set_limit (stack, self);
@@ -327,37 +311,41 @@ watch_settle (Stack *stack, SatinSlot_ *self)
 }
 
 void
-watch_drop (Stack *stack, SatinSlot_ *self)
+watch_settle (Stack *stack, SatinSlot_ *self)
 {
-  Watch *top = watch_top (stack);
+  watch_end (stack, self, TRUE);
+}
 
-  if (top == NULL)
-    return;
-  for (; top != NULL && (self == NULL || top->self > self); top = watch_top (stack))
-    watch_pop (stack);
-  set_limit (stack, self);
-  stack_set_guard (stack);
+/* Frame number `i` of the spine is watched from now on, if it was not; `node` (nullable): it has
+ * another node. Releases that. Returns the node that it has. */
+static KnownNode *
+watch_renew (Stack *stack, guint i, SatinSlot_ *self, KnownNode *node)
+{
+  Engine *engine = stack->engine;
+  Watch *watch = i < stack->own.watch->len ? &g_array_index (stack->own.watch, Watch, i) : NULL;
+  KnownNode *before = watch != NULL ? watch->node : NULL;
+
+  pthread_mutex_lock (&engine->known.lock);
+  if (watch != NULL)
+    watch_set (watch, self, node != NULL ? node : before);
+  else if (node != NULL)
+    watch_push (stack, self, node);
+  known_release (engine->known.trie, before);
+  known_release (engine->known.trie, node);
+  pthread_mutex_unlock (&engine->known.lock);
+  return node != NULL ? node : before;
 }
 
 void
 watch_begin (Stack *stack, SatinSlot_ *job)
 {
   SatinSlot_ *below = spine_below (stack, job);
-  KnownNode *node;
-  Trace trace;
 
   /* No gaps: when the job below is not watched, news is on its way to this stack and will find
    * both. */
-  if (adopt_nothing_known (stack->engine) || (below != NULL && watch_node (stack, below) == NULL))
-    return;
-  trace_init (&trace, stack, job);
-  pthread_mutex_lock (&stack->engine->known.lock);
-  node = find_node (stack->engine, &trace);
-  if (node != NULL)
-    watch_push (stack, job, node);
-  pthread_mutex_unlock (&stack->engine->known.lock);
-  trace_clear (&trace);
-  if (node == NULL)
+  if (known_here_is_empty (&stack->engine->known)
+      || (below != NULL && watch_node (stack, below) == NULL)
+      || watch_renew (stack, stack->own.watch->len, job, keep_node (stack, job, FALSE)) == NULL)
     return;
   set_limit (stack, job);
   stack_set_guard (stack);
@@ -430,41 +418,13 @@ news_node (Stack *stack, SatinSlot_ *self, KnownNode *under)
 {
   Engine *engine = stack->engine;
   KnownNode *node;
-  Trace trace;
 
   if (slot_parent (self) & PARENT_ORIGIN)
-    {
-      trace_init (&trace, stack, self);
-      pthread_mutex_lock (&engine->known.lock);
-      node = known_keep (find_node (engine, &trace));
-      pthread_mutex_unlock (&engine->known.lock);
-      trace_clear (&trace);
-      return node;
-    }
+    return keep_node (stack, self, FALSE);
   pthread_mutex_lock (&engine->known.lock);
   node = known_keep (known_child (engine->known.trie, under, slot_number (stack, self)));
   pthread_mutex_unlock (&engine->known.lock);
   return node;
-}
-
-/* Frame number `i` of the spine is watched from now on, if it was not; `node` (nullable): it has
- * another node. Releases that. Returns the node that it has. */
-static KnownNode *
-watch_renew (Stack *stack, guint i, SatinSlot_ *self, KnownNode *node)
-{
-  Engine *engine = stack->engine;
-  Watch *watch = i < stack->own.watch->len ? &g_array_index (stack->own.watch, Watch, i) : NULL;
-  KnownNode *before = watch != NULL ? watch->node : NULL;
-
-  pthread_mutex_lock (&engine->known.lock);
-  if (watch != NULL)
-    watch_set (watch, self, node != NULL ? node : before);
-  else if (node != NULL)
-    watch_push (stack, self, node);
-  known_release (engine->known.trie, before);
-  known_release (engine->known.trie, node);
-  pthread_mutex_unlock (&engine->known.lock);
-  return node != NULL ? node : before;
 }
 
 void

@@ -5,9 +5,6 @@
 
 #include "trace.h"
 
-/* Nobody is said to hold anything: nobody need look. Any thread. */
-gboolean adopt_nothing_known (Engine *engine);
-
 /* A slot that this thread has claimed (or a private one of its own): is it held elsewhere? TRUE: it
  * waits for the holder now, under a new loan number, and ENGINE_ADOPT was raised. */
 gboolean adopt_claimed (Engine *engine, Stack *stack, SatinSlot_ *slot);
@@ -20,14 +17,15 @@ gboolean adopt_child (Stack *stack, KnownNode *parent, SatinSlot_ *slot, guint32
 /* Waits in the first slot of a frame, a kept one, for what somebody holds under this digest at the
  * path of the frame's job. FALSE: nobody does; the slot is untouched. TRUE: ENGINE_ADOPT was
  * raised; the caller waits. Owner. */
-gboolean adopt_kept (Stack *stack, SatinSlot_ *slot, const Trace *job, const Digest *digest);
+gboolean adopt_kept (Stack *stack, SatinSlot_ *slot, SatinSlot_ *job, const Digest *digest);
 
 /* Owner: a job begins at the bottom or on top of a waiting frame. */
 void watch_begin (Stack *stack, SatinSlot_ *job);
-/* Owner: it ended; `self` runs on (NULL: the stack is empty). */
+/* Owner: it has ended; `self` runs on (NULL: the stack is empty). If it is not `finished` but was
+ * left, nobody is told that he holds in vain. */
+void watch_end (Stack *stack, SatinSlot_ *self, gboolean finished);
+/* The same for all jobs above `self`, which are finished. */
 void watch_settle (Stack *stack, SatinSlot_ *self);
-/* Owner: the same for a job that was left: what is known below it is not told anything. */
-void watch_drop (Stack *stack, SatinSlot_ *self);
 /* Owner: a child of a watched frame starts; after it has returned call watch_settle. */
 void watch_child (Stack *stack, SatinSlot_ *child, guint32 number);
 /* Owner: the node if `self` is watched, else NULL. */
@@ -38,6 +36,6 @@ void watch_news (Stack *stack, SatinSlot_ *self, SatinSlot_ *top);
 /* The slot of this path has just got its result: tells who holds it or something below it in vain.
  */
 void adopt_cover (Engine *engine, const char *path);
-/* The traced job has recalled a state that stands for its children with numbers less than
+/* Owner: the job has recalled a state that stands for its children with numbers less than
  * `children`: tells who holds them, or something below them, in vain. */
-void adopt_cover_phases (Engine *engine, const Trace *trace, guint32 children);
+void adopt_cover_phases (Stack *stack, SatinSlot_ *job, guint32 children);

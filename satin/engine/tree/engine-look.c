@@ -121,11 +121,7 @@ fill_from_note (const Look *look, EngineNow *now)
 static void
 fill_from_origin (Stack *stack, SatinSlot_ *job, EngineNow *now)
 {
-  Trace trace;
-
-  trace_init (&trace, stack, job);
-  now->path = trace_path (&trace, stack->engine->config.stems);
-  trace_clear (&trace);
+  now->path = trace_path_of (stack, job);
   now->job = job->job;
   now->args = slot_encode_args (job);
 }

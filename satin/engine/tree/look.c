@@ -57,11 +57,8 @@ void
 look_serve (Stack *stack, SatinSlot_ *self)
 {
   Look look = { .kind = ENGINE_NOW_RUNS, .job = self->job, .said_us = clock_us () };
-  Trace trace;
 
-  trace_init (&trace, stack, self);
-  look.path = trace_path (&trace, stack->engine->config.stems);
-  trace_clear (&trace);
+  look.path = trace_path_of (stack, self);
   look.args = slot_encode_args (self);
   note_wait (stack, &look);
   pthread_mutex_lock (&stack->taken.lock);

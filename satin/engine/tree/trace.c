@@ -199,6 +199,18 @@ trace_path (const Trace *trace, Stems *stems)
 }
 
 char *
+trace_path_of (Stack *stack, SatinSlot_ *slot)
+{
+  Trace trace;
+  char *path;
+
+  trace_init (&trace, stack, slot);
+  path = trace_path (&trace, stack->engine->config.stems);
+  trace_clear (&trace);
+  return path;
+}
+
+char *
 trace_parent_path (const Trace *trace, Stems *stems)
 {
   return path_of_first (trace, stems, trace->n - 1);

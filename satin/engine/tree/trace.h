@@ -30,6 +30,9 @@ void trace_clear (Trace *trace);
 char *trace_path (const Trace *trace, Stems *stems);
 char *trace_parent_path (const Trace *trace, Stems *stems);
 
+/* (transfer full): the same, of this slot alone. */
+char *trace_path_of (Stack *stack, SatinSlot_ *slot);
+
 /* Nobody waits for the result of this loan any more. */
 gboolean origin_is_aborted (const Origin *origin);
 /* Owner: is what runs on this stack part of an aborted job, as far as the stacks of this engine
