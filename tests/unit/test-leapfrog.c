@@ -283,13 +283,10 @@ steal (Stack *stack)
 {
   Stack *victim = stacks[OWNER];
   SatinSlot_ *slot;
-  gboolean dry;
 
   if (!worker_claim_back (&engine, stack->number, &victim, &slot))
     {
-      slot = stack_claim (victim, &dry);
-      if (slot == NULL && dry)
-        worker_ask (stack, victim);
+      slot = worker_claim (stack, victim);
       if (slot != NULL)
         slot_set_state (slot, SLOT_STOLEN_BY (stack->number));
     }

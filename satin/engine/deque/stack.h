@@ -105,7 +105,7 @@ typedef struct
   guint64 elsewhere;  /* children that others ran */
 } StackShared;
 
-/* As a thief: when it asks for more public jobs again (worker_ask). */
+/* As a thief: when it asks for more public jobs again (worker_claim). */
 typedef struct
 {
   guint64 until_us, pause_us;

@@ -201,18 +201,13 @@ leapfrog (Stack *stack, SatinSlot_ *self, SatinSlot_ *awaited, guint32 state, Sa
   Engine *engine = stack->engine;
   SatinSlot_ *slot;
   Stack *victim;
-  gboolean dry;
 
   if (SLOT_STATE (state) != SLOT_STOLEN || SLOT_THIEF (state) == SLOT_DRIVER)
     return FALSE;
   victim = engine->stacks[SLOT_THIEF (state)];
-  slot = stack_claim (victim, &dry);
+  slot = worker_claim (stack, victim);
   if (slot == NULL)
-    {
-      if (dry)
-        worker_ask (stack, victim);
-      return FALSE;
-    }
+    return FALSE;
   if (slot_state (awaited) != state)
     {
       /* It returned meanwhile: what we claimed may be foreign. */
@@ -222,8 +217,7 @@ leapfrog (Stack *stack, SatinSlot_ *self, SatinSlot_ *awaited, guint32 state, Sa
     }
   g_assert (lies_below (victim, slot, awaited));
   slot_set_state (slot, SLOT_STOLEN_BY (stack->number));
-  if (!adopt_claimed (engine, victim, slot))
-    worker_run_stolen (stack, victim, slot, top, self);
+  worker_run_stolen (stack, victim, slot, top, self);
   return TRUE;
 }
 

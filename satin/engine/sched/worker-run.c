@@ -118,10 +118,13 @@ worker_run_stolen (Stack *stack, Stack *victim, SatinSlot_ *slot, SatinSlot_ *to
                    SatinSlot_ *below)
 {
   Origin origin = { .victim = victim, .slot = slot, .below = below };
-  SatinSlot_ *job = worker_place (top, &origin, slot);
+  SatinSlot_ *job;
   Work work = { 0 };
   gboolean ended;
 
+  if (adopt_claimed (stack->engine, victim, slot))
+    return;
+  job = worker_place (top, &origin, slot);
   if (below == NULL)
     stack_serve (stack, stack_serving (victim));
   ended = !origin_is_aborted (&origin) && run_placed (stack, job, below, &work);

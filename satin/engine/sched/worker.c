@@ -133,51 +133,52 @@ ask_pause_is_over (AskPause *ask)
   return TRUE;
 }
 
-void
-worker_ask (Stack *thief, Stack *victim)
+SatinSlot_ *
+worker_claim (Stack *thief, Stack *victim)
 {
-  if (clock_runs (victim) && ask_pause_is_over (&thief->own.ask))
+  gboolean dry;
+  SatinSlot_ *slot = stack_claim (victim, &dry);
+
+  if (slot == NULL && dry && clock_runs (victim) && ask_pause_is_over (&thief->own.ask))
     stack_ask (victim, STACK_FLAG_MOVE);
+  return slot;
+}
+
+/* Claims a job that came back, or one of another stack. */
+static gboolean
+find_job (Stack *stack, Stack **victim, SatinSlot_ **slot)
+{
+  Engine *engine = stack->engine;
+  guint n = engine_n_stacks (engine);
+  guint start = random_next (&stack->own.random) % MAX (n, 1);
+
+  if (worker_claim_back (engine, stack->number, victim, slot))
+    return TRUE;
+  if (length_hint (&engine->pending.n_fetches) > ENGINE_FETCHES_MAX / 4)
+    return FALSE; /* what there is to steal most likely is to be fetched too */
+  for (guint i = 0; i < n; i++)
+    {
+      *victim = engine->stacks[(start + i) % n];
+      *slot = *victim != stack ? worker_claim (stack, *victim) : NULL;
+      if (*slot == NULL)
+        continue;
+      slot_set_state (*slot, SLOT_STOLEN_BY (stack->number));
+      return TRUE;
+    }
+  return FALSE;
 }
 
 static gboolean
 steal (Stack *stack)
 {
-  Engine *engine = stack->engine;
-  guint n = engine_n_stacks (engine);
-  guint start = random_next (&stack->own.random) % MAX (n, 1);
   Stack *victim;
   SatinSlot_ *slot;
-  gboolean dry;
 
-  if (worker_claim_back (engine, stack->number, &victim, &slot))
-    {
-      mailbox_tell (engine);
-      if (!adopt_claimed (engine, victim, slot))
-        worker_run_stolen (stack, victim, slot, stack->memory.slots, NULL);
-      return TRUE;
-    }
-  if (length_hint (&engine->pending.n_fetches) > ENGINE_FETCHES_MAX / 4)
-    return FALSE; /* what there is to steal most likely is to be fetched too */
-  for (guint i = 0; i < n; i++)
-    {
-      victim = engine->stacks[(start + i) % n];
-      if (victim == stack)
-        continue;
-      slot = stack_claim (victim, &dry);
-      if (slot == NULL)
-        {
-          if (dry)
-            worker_ask (stack, victim);
-          continue;
-        }
-      slot_set_state (slot, SLOT_STOLEN_BY (stack->number));
-      mailbox_tell (engine);
-      if (!adopt_claimed (engine, victim, slot))
-        worker_run_stolen (stack, victim, slot, stack->memory.slots, NULL);
-      return TRUE;
-    }
-  return FALSE;
+  if (!find_job (stack, &victim, &slot))
+    return FALSE;
+  mailbox_tell (stack->engine);
+  worker_run_stolen (stack, victim, slot, stack->memory.slots, NULL);
+  return TRUE;
 }
 
 /* Nothing runs here that might spawn, and this worker may drive: there is nothing to hunt for. */

@@ -18,13 +18,15 @@ gboolean worker_has_ended (Stack *stack);
 Stack *worker_here (void);
 
 /* Runs a claimed slot of another stack on top of this one, from `top` on, and returns its result
- * there. `below`: the job that waits under it, NULL on an empty stack. */
+ * there, unless another node holds it: then the slot waits for that. `below`: the job that waits
+ * under it, NULL on an empty stack. */
 void worker_run_stolen (Stack *stack, Stack *victim, SatinSlot_ *slot, SatinSlot_ *top,
                         SatinSlot_ *below);
 /* The same for a held job, on an empty stack; the driver is told, quietly. */
 void worker_run_held (Stack *stack, Held *held);
-/* As a thief: asks a victim that runs a job for more public ones, with back-off. */
-void worker_ask (Stack *thief, Stack *victim);
+/* Claims a slot; its state is not changed yet. NULL: none now. A victim that runs a job and has
+ * nothing public is asked for more, with back-off. */
+SatinSlot_ *worker_claim (Stack *thief, Stack *victim);
 
 /* Claims a slot that came back, of any stack; its state says STOLEN by `claimer` then. */
 gboolean worker_claim_back (Engine *engine, guint32 claimer, Stack **victim, SatinSlot_ **slot);
