@@ -326,12 +326,6 @@ engine_next_event (Engine *engine, EngineEvent *event)
   return mailbox_next (engine, event);
 }
 
-static guint64
-relaxed (const guint64 *number)
-{
-  return __atomic_load_n (number, __ATOMIC_RELAXED); /* a figure */
-}
-
 void
 engine_stats (Engine *engine, EngineStats *stats)
 {
@@ -342,17 +336,17 @@ engine_stats (Engine *engine, EngineStats *stats)
     {
       const Stack *stack = engine->stacks[i];
 
-      stats->jobs += relaxed (&stack->open.jobs) + relaxed (&stack->shared.executed);
-      stats->jobs -= relaxed (&stack->shared.elsewhere);
+      stats->jobs += figure_get (&stack->open.jobs) + figure_get (&stack->shared.executed);
+      stats->jobs -= figure_get (&stack->shared.elsewhere);
       stats->work_us += clock_work_us (stack);
       stats->risk_us += clock_risk_us (stack);
       stats->busy += clock_runs (stack);
     }
-  stats->jobs_reused = relaxed (&engine->figures.reused);
-  stats->unmatched = relaxed (&engine->figures.unmatched);
-  stats->scan_us = relaxed (&engine->figures.scan_ns) / 1000;
-  stats->steals_local = relaxed (&engine->figures.steals);
-  stats->lent = relaxed (&engine->figures.lent);
+  stats->jobs_reused = figure_get (&engine->figures.reused);
+  stats->unmatched = figure_get (&engine->figures.unmatched);
+  stats->scan_us = figure_get (&engine->figures.scan_ns) / 1000;
+  stats->steals_local = figure_get (&engine->figures.steals);
+  stats->lent = figure_get (&engine->figures.lent);
   pthread_mutex_lock (&engine->lock);
   stats->parked_max = engine->seats.parked_max;
   pthread_mutex_unlock (&engine->lock);
@@ -367,7 +361,7 @@ engine_progress (Engine *engine)
   for (guint i = 0; i < n; i++)
     {
       const Stack *stack = engine->stacks[i];
-      EngineProgress own = { .held = relaxed (&stack->shared.serving),
+      EngineProgress own = { .held = figure_get (&stack->shared.serving),
                              .risk_us = clock_risk_us (stack),
                              .busy = clock_runs (stack) };
       guint k = 0;
@@ -394,6 +388,6 @@ engine_share (Engine *engine)
   guint64 ppb = 0;
 
   for (guint i = 0; i < n; i++)
-    ppb += relaxed (&engine->stacks[i]->shared.share_ppb);
+    ppb += figure_get (&engine->stacks[i]->shared.share_ppb);
   return MIN ((double)ppb / 1e9, 1.0);
 }

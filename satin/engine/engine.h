@@ -249,13 +249,6 @@ length_put (guint *n, guint length)
   __atomic_store_n (n, length, __ATOMIC_RELAXED);
 }
 
-/* Returns what it was. */
-static inline guint64
-figure_add (guint64 *figure, guint64 by)
-{
-  return __atomic_fetch_add (figure, by, __ATOMIC_RELAXED);
-}
-
 /* So many stacks are whole for readers without the lock. */
 static inline guint
 engine_n_stacks (const Engine *engine)

@@ -109,11 +109,11 @@ stack_release (Stack *stack, SatinSlot_ *bottom, SatinSlot_ *self, SatinSlot_ *t
 }
 
 void
-stack_clear_look (Look *look)
+stack_clear_now (EngineNow *now)
 {
-  g_clear_pointer (&look->path, g_free);
-  g_clear_pointer (&look->child, g_free);
-  g_clear_pointer (&look->args, g_bytes_unref);
+  g_clear_pointer (&now->path, g_free);
+  g_clear_pointer (&now->child, g_free);
+  g_clear_pointer (&now->args, g_bytes_unref);
 }
 
 void
@@ -128,7 +128,7 @@ stack_free (Stack *stack)
   g_ptr_array_unref (stack->taken.origins);
   g_hash_table_unref (stack->taken.gifts);
   pthread_mutex_destroy (&stack->taken.lock);
-  stack_clear_look (&stack->taken.look);
+  stack_clear_now (&stack->taken.said);
   g_array_unref (stack->own.nexts);
   pthread_cond_destroy (&stack->seat.cond);
   release_memory (&stack->memory);

@@ -59,19 +59,6 @@ typedef struct
   gboolean below; /* something is known strictly below it, so its children take the slow way */
 } Watch;
 
-/* What the owner said last when somebody asked what runs here (look.h); path NULL: nothing yet. */
-typedef struct
-{
-  EngineNowKind kind;
-  char *path, *child; /* owned */
-  GBytes *args;       /* owned */
-  const SatinJob *job;
-  guint thief;
-  guint64 loan;
-  guint64 begun;   /* StackTaken.begun then */
-  guint64 said_us; /* monotonic time */
-} Look;
-
 /* Reserved for a stack from its beginning to its end. */
 typedef struct
 {
@@ -93,7 +80,7 @@ typedef struct
 
   SatinSlot_ *awaited __attribute__ ((aligned (64))); /* while its thread may sleep in a wait, the
                                                          slot that it waits for or STACK_ANY */
-  guint64 serving;    /* the held job that the job at the bottom is of */
+  guint64 serving;                                    /* the held job that all it does is for */
   gboolean returning; /* it stores a result on another stack */
   guint64 paid;       /* anybody: Orders.asked when it owed neither scan nor halt and returned
                          something; 0: it may owe one */
@@ -191,7 +178,9 @@ typedef struct
   GPtrArray *origins; /* the origin slots, bottom first */
   GHashTable *gifts;  /* SatinSlot_ -> Gift, of what came since the last scan */
   guint64 begun;      /* how often the list has changed */
-  Look look;          /* the owner writes */
+  EngineNow
+      said; /* the owner: what it said last when somebody asked (look.h); path NULL: nothing */
+  guint64 said_begun; /* `begun` then */
 } StackTaken;
 
 /* Its thread and its right to run. Under engine->lock. */
@@ -230,8 +219,7 @@ Stack *stack_new (Engine *engine, guint number, gsize c_stack_bytes);
 /* After its thread ended. Releases what is held in slots that were left in the middle. */
 void stack_free (Stack *stack);
 
-/* Frees what a look has noted. No other thread uses it any more, or taken.lock is held. */
-void stack_clear_look (Look *look);
+void stack_clear_now (EngineNow *now);
 
 #define STACK_ALL ((SatinSlot_ *)UINTPTR_MAX)
 #define STACK_ANY STACK_ALL
@@ -263,11 +251,24 @@ stack_is_parked (const Stack *stack)
   return __atomic_load_n (&stack->shared.awaited, __ATOMIC_RELAXED) != NULL; /* a hint */
 }
 
-/* Owner: what inlined code counted; others read it for statistics. */
-static inline void
-stack_put_jobs (Stack *stack, uint64_t jobs)
+/* Figures that one thread writes and others read, in no order with anything else. */
+static inline guint64
+figure_get (const guint64 *figure)
 {
-  __atomic_store_n (&stack->open.jobs, jobs, __ATOMIC_RELAXED);
+  return __atomic_load_n (figure, __ATOMIC_RELAXED);
+}
+
+static inline void
+figure_put (guint64 *figure, guint64 value)
+{
+  __atomic_store_n (figure, value, __ATOMIC_RELAXED);
+}
+
+/* The same where several threads write. Returns what it was. */
+static inline guint64
+figure_add (guint64 *figure, guint64 by)
+{
+  return __atomic_fetch_add (figure, by, __ATOMIC_RELAXED);
 }
 
 /* Owner: a child's result is taken in; counts it if another stack or node computed it. */
@@ -275,7 +276,7 @@ static inline void
 stack_count_elsewhere (Stack *stack, SatinSlot_ *slot)
 {
   if (SLOT_STATE (slot_state (slot)) == SLOT_DONE && !(slot_parent (slot) & PARENT_HANDED))
-    __atomic_store_n (&stack->shared.elsewhere, stack->shared.elsewhere + 1, __ATOMIC_RELAXED);
+    figure_put (&stack->shared.elsewhere, stack->shared.elsewhere + 1);
 }
 
 /* Owner, after stack_await: stack_ask stores the flags first and looks at `awaited` then. */
@@ -283,32 +284,6 @@ static inline gboolean
 stack_is_asked (const Stack *stack)
 {
   return __atomic_load_n (&stack->shared.flags, __ATOMIC_SEQ_CST) != 0; /* pairs with stack_ask */
-}
-
-/* Owner: the held job that all it does is for; for engine_progress. */
-static inline void
-stack_serve (Stack *stack, guint64 held)
-{
-  __atomic_store_n (&stack->shared.serving, held, __ATOMIC_RELAXED);
-}
-
-static inline guint64
-stack_serving (const Stack *stack)
-{
-  return __atomic_load_n (&stack->shared.serving, __ATOMIC_RELAXED);
-}
-
-/* Owner: figures for others. */
-static inline void
-stack_count_executed (Stack *stack)
-{
-  __atomic_store_n (&stack->shared.executed, stack->shared.executed + 1, __ATOMIC_RELAXED);
-}
-
-static inline void
-stack_put_share (Stack *stack, guint64 share_ppb)
-{
-  __atomic_store_n (&stack->shared.share_ppb, share_ppb, __ATOMIC_RELAXED);
 }
 
 static inline guint32
@@ -358,7 +333,8 @@ slot_run (Stack *stack, SatinSlot_ *slot, SatinSlot_ *top)
   SatinSlot_ *outer = stack->own.running;
 
   stack->own.running = slot;
-  stack_put_jobs (stack, satin_run_ (&stack->open, slot->job, slot, top, stack->open.jobs).jobs);
+  figure_put (&stack->open.jobs,
+              satin_run_ (&stack->open, slot->job, slot, top, stack->open.jobs).jobs);
   stack->own.running = outer;
   if (stack->own.split > top)
     stack_close (stack, top);

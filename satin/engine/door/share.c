@@ -61,7 +61,7 @@ fetch (Stack *stack, SatinSlot_ *self, SatinSlot_ *head, SatinShared shared)
   while (bytes == NULL)
     {
       place (head);
-      want.held = stack_serving (stack);
+      want.held = figure_get (&stack->shared.serving);
       (void)pending_begin (stack->engine, &pending, &want);
       mailbox_tell (stack->engine);
       wait_for (stack, self, head, head, head + 1);

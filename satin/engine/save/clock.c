@@ -22,7 +22,7 @@ typedef struct
 static guint64
 read_clock (const Stack *stack, guint64 now_us)
 {
-  guint64 clock = __atomic_load_n (&stack->shared.clock, __ATOMIC_RELAXED);
+  guint64 clock = figure_get (&stack->shared.clock);
   guint64 work_us = (guint64)((gint64)clock >> 1);
 
   return (clock & 1) ? work_us + now_us : work_us;
@@ -34,19 +34,19 @@ clock_start (Stack *stack)
   guint64 work_us = stack->shared.clock >> 1;
 
   g_assert ((stack->shared.clock & 1) == 0);
-  __atomic_store_n (&stack->shared.clock, (work_us - clock_us ()) << 1 | 1, __ATOMIC_RELAXED);
+  figure_put (&stack->shared.clock, (work_us - clock_us ()) << 1 | 1);
 }
 
 void
 clock_stop (Stack *stack)
 {
-  __atomic_store_n (&stack->shared.clock, read_clock (stack, clock_us ()) << 1, __ATOMIC_RELAXED);
+  figure_put (&stack->shared.clock, read_clock (stack, clock_us ()) << 1);
 }
 
 gboolean
 clock_runs (const Stack *stack)
 {
-  return __atomic_load_n (&stack->shared.clock, __ATOMIC_RELAXED) & 1;
+  return figure_get (&stack->shared.clock) & 1;
 }
 
 guint64
@@ -59,7 +59,7 @@ clock_work_us (const Stack *stack)
 static guint64
 own_us (const Stack *stack)
 {
-  return clock_work_us (stack) - __atomic_load_n (&stack->shared.moved_us, __ATOMIC_RELAXED);
+  return clock_work_us (stack) - figure_get (&stack->shared.moved_us);
 }
 
 guint64
@@ -130,7 +130,7 @@ clock_end_job (Stack *stack, SatinSlot_ *slot)
   pthread_mutex_unlock (&stack->taken.lock);
   g_clear_pointer (&origin->lines, g_array_unref);
   change_balance (stack, (gint64)(origin->safe_us - origin->gift_us));
-  __atomic_store_n (&stack->shared.moved_us, stack->shared.moved_us + time_us, __ATOMIC_RELAXED);
+  figure_put (&stack->shared.moved_us, stack->shared.moved_us + time_us);
   return work_of (origin, time_us);
 }
 

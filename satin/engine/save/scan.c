@@ -315,7 +315,7 @@ scan_stack (Stack *stack, SatinSlot_ *self, SatinSlot_ *top, ScanKind kind)
   g_array_unref (scan.numbers);
   g_free (scan.path);
   event.risk_us = scan.less_us;
-  stack_put_share (stack, (guint64)(scan.finished * 1e9));
+  figure_put (&stack->shared.share_ppb, (guint64)(scan.finished * 1e9));
   event.rows = scan.rows;
   timeline_mark (stack->own.lane, "scanned", "rows", scan.rows->len);
   timeline_end (stack->own.lane);

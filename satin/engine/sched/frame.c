@@ -133,7 +133,7 @@ satin_rest_ (SatinStack_ *open, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ 
   Stack *stack = (Stack *)open;
   Take take;
 
-  stack_put_jobs (stack, jobs);
+  figure_put (&stack->open.jobs, jobs);
   stack_catch_up (stack, self, slot + 1, top);
   for (;; slot--)
     {
@@ -158,7 +158,7 @@ satin_leave_ (SatinStack_ *open, SatinSlot_ *self, SatinSlot_ *base, SatinSlot_ 
 {
   Stack *stack = (Stack *)open;
 
-  stack_put_jobs (stack, jobs);
+  figure_put (&stack->open.jobs, jobs);
   stack_catch_up (stack, self, top, top);
   watch_settle (stack, self);
   if (stack_flags (stack) != 0)

@@ -85,12 +85,12 @@ run_placed (Stack *stack, SatinSlot_ *job, SatinSlot_ *below, Work *work)
   watch_end (stack, below, ended);
   stack_close (stack, job - 1);
   timeline_end (stack->own.lane);
-  stack_count_executed (stack);
+  figure_put (&stack->shared.executed, stack->shared.executed + 1);
   stack->own.ask.pause_us = 0;
   if (below == NULL)
     {
       seat_end_work (stack);
-      stack_put_share (stack, 0);
+      figure_put (&stack->shared.share_ppb, 0);
       g_ptr_array_set_size (stack->own.fresh, 0);
       stack->open.fresh = 0;
     }
@@ -126,7 +126,7 @@ worker_run_stolen (Stack *stack, Stack *victim, SatinSlot_ *slot, SatinSlot_ *to
     return;
   job = worker_place (top, &origin, slot);
   if (below == NULL)
-    stack_serve (stack, stack_serving (victim));
+    figure_put (&stack->shared.serving, figure_get (&victim->shared.serving));
   ended = !origin_is_aborted (&origin) && run_placed (stack, job, below, &work);
   clock_give (victim, slot, &work); /* what was done in vain, too */
   figure_add (&stack->engine->figures.steals, 1);
@@ -153,7 +153,7 @@ worker_run_held (Stack *stack, Held *held)
   Work work = { 0 };
   gboolean ended;
 
-  stack_serve (stack, held->number);
+  figure_put (&stack->shared.serving, held->number);
   ended = !origin_is_aborted (&origin) && run_placed (stack, job, NULL, &work);
 
   event.work_us = work.work_us;

@@ -170,33 +170,62 @@ adopt_cover (Engine *engine, const char *path)
   raise_covered (engine, untold.paths);
 }
 
+/* A frame of the spine when news has come. Its children from number `number` on lie in [first,
+ * top), but for one that runs; those before are finished, and what they made is kept. */
 typedef struct
 {
-  guint32 end; /* of the numbers to look at */
+  Stack *stack;
+  SatinSlot_ *first, *top, *running;
+  guint32 number; /* of the first; what is less was kept */
   Untold untold;
-} Phases;
+} Late;
 
 static void
-collect_phase (KnownNode *node, guint32 number, void *data)
+look_at_late (KnownNode *child, guint32 number, void *data)
 {
-  Phases *phases = data;
+  Late *late = data;
 
-  if (number < phases->end)
-    collect_untold (node, number, &phases->untold);
+  if (number >= late->number)
+    {
+      gsize i = number - late->number;
+      guint32 state;
+
+      if (i >= (gsize)(late->top - late->first) || late->first + i == late->running)
+        return;
+      state = SLOT_STATE (slot_state (late->first + i));
+      if (state != SLOT_STARTED && state != SLOT_DONE && state != SLOT_DROPPED)
+        return;
+    }
+  collect_untold (child, number, &late->untold);
+}
+
+/* News about what is finished or forgotten here already: it is held in vain. Not what belongs to a
+ * loan that the stack is leaving: that may be wanted elsewhere. */
+static void
+tell_late (Late *late, KnownNode *node)
+{
+  Stack *stack = late->stack;
+  Engine *engine = stack->engine;
+
+  if (stack->own.leaving && late->first > stack->own.mark)
+    return;
+  late->untold = (Untold){ engine->known.trie, g_ptr_array_new () };
+  pthread_mutex_lock (&engine->known.lock);
+  known_each_child (engine->known.trie, node, look_at_late, late);
+  pthread_mutex_unlock (&engine->known.lock);
+  raise_covered (engine, g_steal_pointer (&late->untold.paths));
 }
 
 void
 adopt_cover_phases (Stack *stack, SatinSlot_ *job, guint32 children)
 {
-  Engine *engine = stack->engine;
-  Phases phases = { children, { engine->known.trie, g_ptr_array_new () } };
   KnownNode *node = keep_node (stack, job, FALSE);
+  Late late = { .stack = stack, .number = children };
 
-  pthread_mutex_lock (&engine->known.lock);
-  known_each_child (engine->known.trie, node, collect_phase, &phases);
-  known_release (engine->known.trie, node);
-  pthread_mutex_unlock (&engine->known.lock);
-  raise_covered (engine, phases.untold.paths);
+  tell_late (&late, node);
+  pthread_mutex_lock (&stack->engine->known.lock);
+  known_release (stack->engine->known.trie, node);
+  pthread_mutex_unlock (&stack->engine->known.lock);
 }
 
 /* A watched job ended. One that another lender waits for is not covered by its own end: only what
@@ -363,53 +392,6 @@ watch_child (Stack *stack, SatinSlot_ *child, guint32 number)
   pthread_mutex_unlock (&stack->engine->known.lock);
   stack->own.limit = node != NULL && watch_top (stack)->below ? STACK_ALL : child + 1;
   stack_set_guard (stack);
-}
-
-/* A frame of the spine at the time of news, with what is needed to look at its children. */
-typedef struct
-{
-  Stack *stack;
-  SatinSlot_ *first, *top, *running;
-  guint32 number; /* of the first; what is less was kept */
-  Untold untold;
-} Late;
-
-static void
-look_at_late (KnownNode *child, guint32 number, void *data)
-{
-  Late *late = data;
-  gboolean finished = number < late->number;
-
-  if (!finished)
-    {
-      SatinSlot_ *slot = late->first + (number - late->number);
-      guint32 state;
-
-      if ((guint64)(number - late->number) >= (guint64)(late->top - late->first)
-          || slot == late->running)
-        return;
-      state = SLOT_STATE (slot_state (slot));
-      finished = state == SLOT_STARTED || state == SLOT_DONE || state == SLOT_DROPPED;
-    }
-  if (finished)
-    collect_untold (child, number, &late->untold);
-}
-
-/* News about what is finished or forgotten here already: it is held in vain. Not what belongs to a
- * loan that the stack is leaving: that may be wanted elsewhere. */
-static void
-tell_late (Late *late, KnownNode *node)
-{
-  Stack *stack = late->stack;
-  Engine *engine = stack->engine;
-
-  if (stack->own.leaving && late->first > stack->own.mark)
-    return;
-  late->untold = (Untold){ engine->known.trie, g_ptr_array_new () };
-  pthread_mutex_lock (&engine->known.lock);
-  known_each_child (engine->known.trie, node, look_at_late, late);
-  pthread_mutex_unlock (&engine->known.lock);
-  raise_covered (engine, g_steal_pointer (&late->untold.paths));
 }
 
 /* The known node of spine job `self`, given that of the job under it, which is watched; kept. */

@@ -34,12 +34,8 @@ engine_look_ask (Engine *engine)
 static void
 now_free (gpointer data)
 {
-  EngineNow *now = data;
-
-  g_free (now->path);
-  g_free (now->child);
-  g_clear_pointer (&now->args, g_bytes_unref);
-  g_free (now);
+  stack_clear_now (data);
+  g_free (data);
 }
 
 /* A stack that has a job, and since when. */
@@ -103,24 +99,22 @@ list_takers (Engine *engine)
   return takers;
 }
 
-/* The owner's note is of the job that the stack runs still. */
+/* The owner's note, if it is of the job that the stack runs still; else what the origin slot says.
+ */
 static void
-fill_from_note (const Look *look, EngineNow *now)
+fill (Stack *stack, SatinSlot_ *job, EngineNow *now)
 {
-  now->deepest = TRUE;
-  now->kind = look->kind;
-  now->job = look->job;
-  now->path = g_strdup (look->path);
-  now->args = g_bytes_ref (look->args);
-  now->child = g_strdup (look->child);
-  now->thief = look->thief != SLOT_DRIVER ? look->thief : G_MAXUINT;
-  now->loan = look->loan;
-  now->said_us = look->said_us;
-}
+  const EngineNow *said = &stack->taken.said;
 
-static void
-fill_from_origin (Stack *stack, SatinSlot_ *job, EngineNow *now)
-{
+  if (said->path != NULL && stack->taken.said_begun == stack->taken.begun)
+    {
+      *now = *said;
+      now->path = g_strdup (said->path);
+      now->child = g_strdup (said->child);
+      now->args = g_bytes_ref (said->args);
+      return;
+    }
+  now->stack = stack->number;
   now->path = trace_path_of (stack, job);
   now->job = job->job;
   now->args = slot_encode_args (job);
@@ -139,13 +133,9 @@ describe (const Taker *taker, guint64 now_us)
   if (origin != NULL)
     {
       now = g_new0 (EngineNow, 1);
-      now->stack = stack->number;
+      fill (stack, origin + 1, now);
       now->for_us = now_us - MIN (now_us, slot_origin (origin)->since_us);
       now->below = stack->taken.origins->len - 1;
-      if (stack->taken.look.path != NULL && stack->taken.look.begun == stack->taken.begun)
-        fill_from_note (&stack->taken.look, now);
-      else
-        fill_from_origin (stack, origin + 1, now);
       now->asked = now->said_us < stack->engine->lending.look_asked_us;
       if (taker->wants_seat && now->asked)
         now->kind = ENGINE_NOW_SEAT;

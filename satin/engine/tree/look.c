@@ -9,18 +9,18 @@
 
 /* The slot waits for something under a loan number, unless that ends just now. */
 static void
-note_away (Stack *stack, SatinSlot_ *slot, guint32 kind, Look *look)
+note_away (Stack *stack, SatinSlot_ *slot, guint32 kind, EngineNow *now)
 {
-  look->loan = pending_number (stack->engine, slot);
-  if (look->loan != 0)
-    look->kind = kind == KIND_FETCH  ? ENGINE_NOW_SHARED
-                 : kind == KIND_KEPT ? ENGINE_NOW_KEPT
-                                     : ENGINE_NOW_LOAN;
+  now->loan = pending_number (stack->engine, slot);
+  if (now->loan != 0)
+    now->kind = kind == KIND_FETCH  ? ENGINE_NOW_SHARED
+                : kind == KIND_KEPT ? ENGINE_NOW_KEPT
+                                    : ENGINE_NOW_LOAN;
 }
 
 /* What the owner's wait is for, when its thread may sleep in one. */
 static void
-note_wait (Stack *stack, Look *look)
+note_wait (Stack *stack, EngineNow *now)
 {
   SatinSlot_ *slot = stack->shared.awaited; /* the owner's own */
   guint32 state;
@@ -29,41 +29,47 @@ note_wait (Stack *stack, Look *look)
     return;
   if (slot == STACK_ANY)
     {
-      look->kind = ENGINE_NOW_ANY;
+      now->kind = ENGINE_NOW_ANY;
       return;
     }
   state = slot_state (slot);
   switch (SLOT_STATE (state))
     {
     case SLOT_STOLEN:
-      look->kind = ENGINE_NOW_CHILD;
-      look->thief = SLOT_THIEF (state);
+      now->kind = ENGINE_NOW_CHILD;
+      now->thief = SLOT_THIEF (state);
       break;
     case SLOT_ABORTED:
-      look->kind = ENGINE_NOW_ABORT;
-      look->thief = SLOT_THIEF (state);
+      now->kind = ENGINE_NOW_ABORT;
+      now->thief = SLOT_THIEF (state);
       break;
     case SLOT_AWAY:
-      note_away (stack, slot, SLOT_KIND (state), look);
+      note_away (stack, slot, SLOT_KIND (state), now);
       break;
     default: /* it has just come back, or its result has */
       break;
     }
-  if (look->kind == ENGINE_NOW_CHILD || look->kind == ENGINE_NOW_LOAN)
-    look->child = path_child (stack->engine->config.stems, look->path, slot_number (stack, slot));
+  if (now->thief == SLOT_DRIVER)
+    now->thief = G_MAXUINT;
+  if (now->kind == ENGINE_NOW_CHILD || now->kind == ENGINE_NOW_LOAN)
+    now->child = path_child (stack->engine->config.stems, now->path, slot_number (stack, slot));
 }
 
 void
 look_serve (Stack *stack, SatinSlot_ *self)
 {
-  Look look = { .kind = ENGINE_NOW_RUNS, .job = self->job, .said_us = clock_us () };
+  EngineNow now = { .stack = stack->number,
+                    .kind = ENGINE_NOW_RUNS,
+                    .deepest = TRUE,
+                    .path = trace_path_of (stack, self),
+                    .job = self->job,
+                    .args = slot_encode_args (self),
+                    .said_us = clock_us () };
 
-  look.path = trace_path_of (stack, self);
-  look.args = slot_encode_args (self);
-  note_wait (stack, &look);
+  note_wait (stack, &now);
   pthread_mutex_lock (&stack->taken.lock);
-  look.begun = stack->taken.begun;
-  stack_clear_look (&stack->taken.look);
-  stack->taken.look = look;
+  stack_clear_now (&stack->taken.said);
+  stack->taken.said = now;
+  stack->taken.said_begun = stack->taken.begun;
   pthread_mutex_unlock (&stack->taken.lock);
 }

@@ -6,5 +6,5 @@
 
 #include "../engine.h"
 
-/* Owner: STACK_FLAG_LOOK was set, and `self` runs or waits. Notes that in stack->taken.look. */
+/* Owner: STACK_FLAG_LOOK was set, and `self` runs or waits. Notes that in stack->taken.said. */
 void look_serve (Stack *stack, SatinSlot_ *self);
