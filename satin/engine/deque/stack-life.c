@@ -95,8 +95,7 @@ stack_release (Stack *stack, SatinSlot_ *bottom, SatinSlot_ *self, SatinSlot_ *t
       state = SLOT_STATE (word);
       running = slot == spine;
       if (running)
-        spine = (slot_parent (slot) & PARENT_ORIGIN) ? slot_origin (slot - 1)->below
-                                                     : slot_at (stack, slot_parent (slot));
+        spine = stack_below (stack, slot);
       if (SLOT_KIND (word) == KIND_ORIGIN)
         continue;
       if (SLOT_KIND (word) == KIND_CHILD && (slot_parent (slot) & PARENT_ORIGIN))

@@ -301,6 +301,16 @@ slot_at (const Stack *stack, guint32 parent)
   return stack->memory.slots + offset / sizeof (SatinSlot_);
 }
 
+/* The job under `job` on the spine: its parent, or the job on which its loan runs; NULL: none. */
+static inline SatinSlot_ *
+stack_below (const Stack *stack, const SatinSlot_ *job)
+{
+  guint32 parent = slot_parent (job);
+  SatinSlot_ *slot = slot_at (stack, parent);
+
+  return (parent & PARENT_ORIGIN) ? slot_origin (slot)->below : slot;
+}
+
 static inline gsize
 stack_index (const Stack *stack, const SatinSlot_ *slot)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Known paths meet the stacks. Watched frames are always a prefix of a stack's spine: what is known
- * below a job is known below its parents. While a watched frame runs, its guard is all ones; while
- * a child of it runs below which nothing is known, the guard stands just above that child, so that
- * only the watched frames take the slow way; a frame that is itself known, with nothing below it,
- * does not. Owner threads, and for claimed slots any. Tests: test-leapfrog. */
+/* Known paths meet the stacks. The watched frames are a prefix of a stack's spine, since what is
+ * known below a job is known below its parents. Only watched frames take the slow way: the guard is
+ * all ones while a watched frame runs. It stands just above a child below which nothing is known
+ * while that child runs. A frame that is known, with nothing below it, takes the fast way. Owner
+ * threads, and for claimed slots any. Tests: test-leapfrog. */
 #include "config.h"
 
 #include "adopt.h"
@@ -32,6 +32,14 @@ keep_node (Stack *stack, SatinSlot_ *slot, gboolean only_held)
   return node;
 }
 
+static void
+release_node (Stack *stack, KnownNode *node)
+{
+  pthread_mutex_lock (&stack->engine->known.lock);
+  known_release (stack->engine->known.trie, node);
+  pthread_mutex_unlock (&stack->engine->known.lock);
+}
+
 /* (transfer full) (nullable): the job that waits to be adopted, if its result may be computed
  * twice.
  */
@@ -51,9 +59,9 @@ whole_job (Stack *stack, SatinSlot_ *slot, const char *path, const Digest *diges
   return loan;
 }
 
-/* The slot waits for the best holder from now on; `finished`: he has the result. FALSE: nobody
- * holds anything of this digest at the node's path. TRUE also when it was aborted meanwhile.
- * Releases the node. */
+/* The slot waits for the best holder from now on. `finished`: the holder has the result. FALSE:
+ * nobody holds anything of this digest at the node's path. TRUE also if the slot was aborted
+ * meanwhile. Releases the node. */
 static gboolean
 adopt_at (Stack *stack, SatinSlot_ *slot, KnownNode *node, const Digest *digest, gboolean *finished)
 {
@@ -199,8 +207,8 @@ look_at_late (KnownNode *child, guint32 number, void *data)
   collect_untold (child, number, &late->untold);
 }
 
-/* News about what is finished or forgotten here already: it is held in vain. Not what belongs to a
- * loan that the stack is leaving: that may be wanted elsewhere. */
+/* Tells the holders of children that are finished or forgotten here that they hold in vain. Not
+ * below a loan that the stack is leaving: another node may want those. */
 static void
 tell_late (Late *late, KnownNode *node)
 {
@@ -223,13 +231,11 @@ adopt_cover_phases (Stack *stack, SatinSlot_ *job, guint32 children)
   Late late = { .stack = stack, .number = children };
 
   tell_late (&late, node);
-  pthread_mutex_lock (&stack->engine->known.lock);
-  known_release (stack->engine->known.trie, node);
-  pthread_mutex_unlock (&stack->engine->known.lock);
+  release_node (stack, node);
 }
 
-/* A watched job ended. One that another lender waits for is not covered by its own end: only what
- * lies below it is. */
+/* A watched job has ended: its holders, and those of the jobs below it, hold in vain. The holders
+ * of a job that another node waits for do not: only those of the jobs below it. */
 static void
 cover_watched (Engine *engine, Stack *stack, const Watch *watch)
 {
@@ -264,11 +270,7 @@ watch_set (Watch *watch, SatinSlot_ *self, KnownNode *node)
 static void
 watch_pop (Stack *stack)
 {
-  Engine *engine = stack->engine;
-
-  pthread_mutex_lock (&engine->known.lock);
-  known_release (engine->known.trie, watch_top (stack)->node);
-  pthread_mutex_unlock (&engine->known.lock);
+  release_node (stack, watch_top (stack)->node);
   g_array_set_size (stack->own.watch, stack->own.watch->len - 1);
 }
 
@@ -288,19 +290,8 @@ watch_node (Stack *stack, SatinSlot_ *self)
   return top != NULL && top->self == self ? top->node : NULL;
 }
 
-/* The slot under `self`'s feet: its parent on this stack, or the job that waits below; NULL: the
- * bottom. */
-static SatinSlot_ *
-spine_below (Stack *stack, SatinSlot_ *self)
-{
-  guint32 parent = slot_parent (self);
-  SatinSlot_ *slot = slot_at (stack, parent);
-
-  return (parent & PARENT_ORIGIN) ? slot_origin (slot)->below : slot;
-}
-
-/* Above a watched frame that is not the top one its children are spared the slow way: the limit
- * stands behind its own. */
+/* The limit stands behind the children of the deepest watched frame, so that the children of `self`
+ * above it take the fast way. If `self` is that frame, all take the slow one. */
 static void
 set_limit (Stack *stack, SatinSlot_ *self)
 {
@@ -345,8 +336,8 @@ watch_settle (Stack *stack, SatinSlot_ *self)
   watch_end (stack, self, TRUE);
 }
 
-/* Frame number `i` of the spine is watched from now on, if it was not; `node` (nullable): it has
- * another node. Releases that. Returns the node that it has. */
+/* Frame number `i` of the spine gets this node (nullable: it keeps its own) and is watched from now
+ * on. Releases the node. Returns the node of the frame. */
 static KnownNode *
 watch_renew (Stack *stack, guint i, SatinSlot_ *self, KnownNode *node)
 {
@@ -368,7 +359,7 @@ watch_renew (Stack *stack, guint i, SatinSlot_ *self, KnownNode *node)
 void
 watch_begin (Stack *stack, SatinSlot_ *job)
 {
-  SatinSlot_ *below = spine_below (stack, job);
+  SatinSlot_ *below = stack_below (stack, job);
 
   /* No gaps: when the job below is not watched, news is on its way to this stack and will find
    * both. */

@@ -221,15 +221,8 @@ trace_spine (Stack *stack, SatinSlot_ *self)
 {
   GPtrArray *spine = g_ptr_array_new ();
 
-  while (self != NULL)
-    {
-      guint32 parent = slot_parent (self);
-
-      g_ptr_array_add (spine, self);
-      self = slot_at (stack, parent);
-      if (parent & PARENT_ORIGIN)
-        self = slot_origin (self)->below;
-    }
+  for (; self != NULL; self = stack_below (stack, self))
+    g_ptr_array_add (spine, self);
   return spine;
 }
 
