@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who may run. One mutex and a condition variable per stack; nothing here is on the hot path. Any
- * thread. It must not know slots, only stacks and whether they are empty. */
+/* Who may run: one mutex for all, one condition variable for each stack. Nothing here is on the hot
+ * path. Any thread. */
 #include "config.h"
 
 #include "seat.h"
@@ -20,13 +20,6 @@
 /* How long no further stack is tried after the system had none. */
 #define SEAT_REFUSED_PAUSE_US G_USEC_PER_SEC
 
-/* seats_free is changed under the lock and read by seat_poke without it. */
-static void
-add_free_seats (Engine *engine, int change)
-{
-  __atomic_store_n (&engine->seats.free, engine->seats.free + (guint)change, __ATOMIC_RELAXED);
-}
-
 gboolean
 seat_engine_ends (Engine *engine)
 {
@@ -45,7 +38,8 @@ seat_rouse (Engine *engine)
     engine->config.wake (engine->config.data);
 }
 
-/* (transfer container): the stack that slept last. The one that drives comes first or last. */
+/* The stack that fell asleep last is taken off the list. The stack whose thread drives comes first
+ * or last. NULL: none sleeps. */
 static Stack *
 take_sleeper (Engine *engine, gboolean idler_first)
 {
@@ -90,7 +84,7 @@ empty_stack (Engine *engine, gboolean idler_first, gboolean beyond)
 static void
 give_seat (Stack *stack)
 {
-  add_free_seats (stack->engine, -1);
+  length_put (&stack->engine->seats.free, stack->engine->seats.free - 1);
   stack->seat.state = STACK_RUNNING;
   if (stack == stack->engine->seats.idler)
     seat_rouse (stack->engine);
@@ -132,8 +126,8 @@ room (Engine *engine)
   return limit - MIN (used, limit);
 }
 
-/* A stack for a thief. What all others wait for may be what only the root can make, if it died with
- * a node: so there is one more than the limit for it, whenever it begins. */
+/* A stack for a thief. The root gets one beyond the limit: all other stacks may wait for a job that
+ * died with a node, and that only the root can spawn again. */
 static Stack *
 stack_to_feed (Engine *engine, gboolean idler_first)
 {
@@ -153,7 +147,7 @@ seat_dispatch (Engine *engine, guint thieves, gboolean idler_first)
   while (engine->seats.free > 0 && !g_queue_is_empty (&engine->seats.ready))
     {
       give_seat (g_queue_pop_head (&engine->seats.ready));
-      __atomic_store_n (&engine->seats.n_ready, engine->seats.ready.length, __ATOMIC_RELAXED);
+      length_put (&engine->seats.n_ready, engine->seats.ready.length);
     }
   for (; engine->seats.free > 0 && thieves > 0; thieves--)
     {
@@ -187,8 +181,8 @@ seat_thief_of (Stack *stack, SatinSlot_ *slot)
   return thief->seat.state == STACK_RUNNING ? thief : NULL;
 }
 
-/* Nobody else can take an idle seat: one that waits for a stack with public jobs is woken to
- * leapfrog. */
+/* No other stack can take an idle seat: wakes a parked stack to leapfrog, if the stack that it
+ * waits for has public jobs. */
 static void
 wake_leapfrogger (Engine *engine)
 {
@@ -260,7 +254,7 @@ is_scout (Stack *stack)
          && g_queue_peek_head (&engine->seats.asleep) == stack;
 }
 
-/* The stack takes a seat to look once whether there is work, if it is the scout still. */
+/* The stack takes a seat to look once for work, if it still is the scout. */
 static void
 look_around (Stack *stack)
 {
@@ -282,7 +276,8 @@ all_are_asked (Engine *engine)
   return TRUE;
 }
 
-/* A wish may be granted in vain, which nobody is told; so the scout looks all the same. */
+/* The scout looks even if all stacks were asked: one may have answered without having a job, and
+ * tells nobody. */
 static void
 set_next_look (Stack *stack)
 {
@@ -294,7 +289,7 @@ set_next_look (Stack *stack)
     engine->seats.look_ns = SEAT_LOOK_NS;
 }
 
-/* The stack's thread drives meanwhile, if nobody else's does. FALSE: it cannot. */
+/* The stack's thread drives, unless another one does. FALSE: it cannot. */
 static gboolean
 be_idle (Stack *stack)
 {
@@ -331,8 +326,8 @@ is_surplus (Stack *stack)
                 >= stack->engine->config.workers;
 }
 
-/* Sleeps until somebody signals. What a thread has used it keeps (of malloc, of GLib), so one that
- * is needed only while others are parked does not stay for ever. FALSE: it is to end. */
+/* Sleeps until it is signalled. A thread keeps heaps of malloc and GLib, so a thread that was
+ * needed only while others were parked ends after a while. FALSE: it is to end. */
 static gboolean
 rest (Stack *stack)
 {
@@ -363,7 +358,7 @@ seat_sleep (Stack *stack)
   set_next_look (stack);
   stack->own.polls = FALSE;
   stack->own.slept = TRUE;
-  add_free_seats (engine, 1);
+  length_put (&engine->seats.free, engine->seats.free + 1);
   g_queue_push_head (&engine->seats.asleep, stack);
   stack_take_flags (stack);
   seat_scan_served (stack);
@@ -393,7 +388,7 @@ seat_leave (Stack *stack)
   Engine *engine = stack->engine;
 
   stack->seat.state = STACK_PARKED;
-  add_free_seats (engine, 1);
+  length_put (&engine->seats.free, engine->seats.free + 1);
   engine->seats.n_parked++;
   engine->seats.parked_max = MAX (engine->seats.parked_max, engine->seats.n_parked);
   seat_dispatch (engine, 1, FALSE);
@@ -406,7 +401,7 @@ seat_want (Stack *stack)
 
   stack->seat.state = STACK_READY;
   g_queue_push_tail (&engine->seats.ready, stack);
-  __atomic_store_n (&engine->seats.n_ready, engine->seats.ready.length, __ATOMIC_RELAXED);
+  length_put (&engine->seats.n_ready, engine->seats.ready.length);
   seat_dispatch (engine, 0, FALSE);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Seats: the right to run. A stack is a thread; it runs when it has a seat. A stack that waits
- * gives its seat away (parked); when what it waits for has come it wants one again, and gets it
- * before anybody looks for new work. All calls but seat_poke are made with engine->lock held. */
+/* Seats, the permits to run jobs (Go's P). Each stack has a thread, which runs while the stack has
+ * a seat. A stack that waits is parked: it gives its seat away. When its wait is over it queues for
+ * a seat, and gets one before stacks that look for new work. The caller holds engine->lock unless a
+ * comment says otherwise. */
 #pragma once
 
 #include "../engine.h"
@@ -10,7 +11,7 @@
  * work; makes a stack if there is none and the limit allows it. `idler_first`: the worker that
  * drives, which has just put a job into the inbox, takes it itself. */
 void seat_dispatch (Engine *engine, guint thieves, gboolean idler_first);
-/* Whoever is in config.idle comes back. */
+/* The worker that is in config.idle returns. */
 void seat_rouse (Engine *engine);
 /* The stack, which has a seat and no job, sleeps until it has a seat again. FALSE: the engine ends
  * or halts, or the stack's thread is to end. */
@@ -22,7 +23,7 @@ void seat_leave (Stack *stack);
 void seat_want (Stack *stack);
 gboolean seat_is_wanted (const Stack *stack);
 gboolean seat_return (Stack *stack);
-/* (lock held) The stack that runs the stolen `slot` of `stack`. NULL: none, or it does not run. */
+/* The stack that runs the stolen `slot` of `stack`. NULL: none, or it does not run. */
 Stack *seat_thief_of (Stack *stack, SatinSlot_ *slot);
 /* A seat is free and no stack is left, or may be made, to take it. */
 gboolean seat_is_idle_for_good (Engine *engine);
@@ -39,25 +40,24 @@ gboolean seat_engine_ends (Engine *engine);
 void seat_begin_work (Stack *stack);
 void seat_end_work (Stack *stack);
 
-/* (lock held) What nobody has started goes back to its lender. */
+/* Jobs that no worker has begun go back to their lenders. */
 void seat_return_inbox (Engine *engine);
 
-/* (lock held) Asks a stack for this and sees that it looks, if it sleeps in a wait. */
+/* Sets these flags of a stack, and wakes it if it sleeps in a wait. */
 void seat_ask (Stack *stack, guint32 flags);
-/* Around the moment at which `from`, its owner, stores the result of a job that has ended there in
- * a slot of `to`. If the one owes a scan or a halt, the other does from now on, once more if it has
- * served: else what lay here when that was asked for would be in the rows of neither. Returns
- * TRUE, to be handed to seat_end_return: the lock is held until then. */
+/* (no lock) The owner of `from` stores the result of a job that ended there in a slot of `to`
+ * between these two calls. If `from` owes a scan or a halt, `to` owes it from now on, even if it
+ * has served it already: else the result would be in the rows of neither. TRUE: the lock is held
+ * until seat_end_return, which gets this as `locked`. */
 gboolean seat_begin_return (Stack *from, Stack *to);
 void seat_end_return (Stack *from, Stack *to, gboolean locked);
-/* (lock held) The stacks are about to be asked for a scan or a halt: what is being stored just now
- * is in its slot before. */
+/* Before the stacks are asked for a scan or a halt: waits until results that are being stored are
+ * in their slots. */
 void seat_wait_for_returns (Engine *engine);
-/* (lock held) This stack has served all scans, or has nothing to serve; not if it was asked once
- * more meanwhile. */
+/* This stack has served all scans, or has no job. Does nothing if it was asked again meanwhile. */
 void seat_scan_served (Stack *stack);
-/* (lock held) Raises ENGINE_SCANNED if all stacks have served more scans than was said. A stack
- * that is asked again and again while another computes for long holds up none but the last ones. */
+/* Raises ENGINE_SCANNED if all stacks have served more scans than the last such event said. A stack
+ * that is asked again before another one has served delays only the later scans. */
 void seat_count_scans (Engine *engine);
-/* (lock held) The stack is HALTED from now on. Raises ENGINE_HALTED if no other one owes it. */
+/* The stack is HALTED from now on. Raises ENGINE_HALTED if no stack owes a halt any more. */
 void seat_halt_served (Stack *stack);

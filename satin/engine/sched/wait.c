@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Nothing foreign runs above a waiting frame. On top of it run only its own children that came
- * back, and jobs from the stack that runs the awaited child (leapfrogging: all jobs that this stack
- * offers lie below that child). For anything else, after a short spin, the stack is parked and its
- * seat goes to another. */
+/* Only two kinds of jobs run above a waiting frame: its own children that came back, and jobs that
+ * the stack which runs the awaited child offers (leapfrogging: these lie below that child). If
+ * there is none, the stack spins a little, then it is parked and gives its seat away. */
 #include "config.h"
 
 #include "wait.h"
@@ -24,20 +23,20 @@
 #else
 #define WAIT_SPIN_US 60
 #endif
-/* Somebody elsewhere waits for work and too little is ready here: so many syncs in a row look
- * again. After that the driver has to ask anew, so a program without parallelism is not slowed. */
+/* Another node waits for work and too few jobs are ready here: so many syncs in a row look again.
+ * After that the driver has to ask anew, so a program without parallelism is not slowed. */
 #define WAIT_VAIN_MOVES_MAX 64
 /* Syncs after a request that measure how long jobs are, and the gap between two of them that shows
  * long jobs: to make jobs public costs little then. */
 #define EAGER_PROBES 4
 #define EAGER_LONG_US 50
-/* So many levels below the awaited job what was claimed on its thief's stack is looked at. */
+/* So many levels up from a claimed job are searched for the awaited one. */
 #define LEAPFROG_LOOKS 64
 /* How often a parked stack looks for something to leapfrog to when the limit of stacks is reached
  * and the stack that it waits for was asked in vain, or does not run. */
 #define PARKED_LOOK_NS 10000000
 
-/* What a wait is over for. */
+/* The condition that ends a wait. */
 typedef enum
 {
   WAIT_RESULT, /* `slot` has its result */
@@ -78,9 +77,8 @@ is_eager (Eager *eager)
   return eager->all;
 }
 
-/* Thieves wait, or may come: half of what is private becomes public, and more if they are many,
- * since jobs may be few and long. The next syncs look again for as long as that does not suffice.
- */
+/* Thieves wait, or may come: half of the private jobs become public, and more if the thieves are
+ * many, since jobs may be few and long. The next syncs look again until the jobs suffice. */
 static void
 serve_thieves (Stack *stack, SatinSlot_ *end)
 {
@@ -142,8 +140,8 @@ wait_run_child (Stack *stack, SatinSlot_ *self, SatinSlot_ *slot, SatinSlot_ *to
   watch_settle (stack, self);
 }
 
-/* A child of the waiting frame that came back, NULL: none. There may be a million children, so they
- * are looked at only while something has come back to some frame of this engine. */
+/* A child of the waiting frame that came back, NULL: none. There may be a million children, so it
+ * searches only while a slot has come back to any frame of this engine. */
 static SatinSlot_ *
 find_back (Engine *engine, SatinSlot_ *first, SatinSlot_ *end)
 {
@@ -221,8 +219,8 @@ leapfrog (Stack *stack, SatinSlot_ *self, SatinSlot_ *awaited, guint32 state, Sa
   return TRUE;
 }
 
-/* At the limit of stacks nobody else can take an idle seat: then a parked stack leapfrogs as soon
- * as the stack that it waits for has something. TRUE: it is to try. */
+/* At the limit of stacks no other stack can take an idle seat: then a parked stack leapfrogs as
+ * soon as the stack that it waits for has a public job. TRUE: it is to try. */
 static gboolean
 sleep_parked (const Wait *wait)
 {
@@ -264,9 +262,9 @@ has_to_act (const Wait *wait)
              && find_back (wait->stack->engine, wait->first, wait->end) != NULL);
 }
 
-/* (lock held; released while the stack serves) A stack that waits for a seat may wait as long as
- * the longest job. So it serves scans and work requests meanwhile; an abort waits until it has its
- * seat. FALSE: the engine ends or halts. */
+/* (lock held; released while the stack serves) A stack may wait for a seat as long as the longest
+ * job takes. So it serves scans and work requests meanwhile; an abort waits for the seat. FALSE:
+ * the engine ends or halts. */
 static gboolean
 return_to_seat (const Wait *wait)
 {
@@ -327,7 +325,8 @@ park (const Wait *wait)
   seat_begin_work (stack);
 }
 
-/* What may run on top of this wait. TRUE: something ran, or was found to be held elsewhere. */
+/* Runs a job that may run on top of this wait. TRUE: one ran, or turned out to be held elsewhere.
+ */
 static gboolean
 run_on_top (const Wait *wait)
 {
@@ -365,7 +364,7 @@ wait_until_over (const Wait *wait)
     }
 }
 
-/* What is left is for whoever wants it. */
+/* Thieves may take all children that are left. */
 static void
 publish (Stack *stack, SatinSlot_ *self, SatinSlot_ *top)
 {
