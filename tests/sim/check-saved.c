@@ -118,10 +118,36 @@ note_sent (Sim *sim, Process *process, GPtrArray *rows, guint32 lease, guint64 m
   process->mark_us = mark_us;
 }
 
+/* (transfer full) (nullable): the frame that a RELAYED message carries. */
+static GBytes *
+carried_by (GBytes *bytes)
+{
+  g_autoptr (GBytes) content = bytes != NULL ? say_content (bytes) : NULL;
+  g_auto (Message) message = { 0 };
+  guint32 kind = content != NULL ? message_kind_of (content) : 0;
+
+  if ((kind != MESSAGE_RELAYED && kind != MESSAGE_RELAYED_URGENT)
+      || !message_decode (content, &message, NULL))
+    return NULL;
+  return g_bytes_ref (message.value);
+}
+
+/* (transfer full) (nullable): what this process says with these bytes, directly or by way of other
+ * nodes; NULL: nothing, or it only passes on what it has just heard. */
+static GBytes *
+own_words (const Sim *sim, GBytes *bytes)
+{
+  g_autoptr (GBytes) carried = carried_by (bytes), heard = carried_by (sim->heard);
+
+  if (carried == NULL)
+    return say_content (bytes);
+  return heard != NULL && g_bytes_equal (carried, heard) ? NULL : say_content (carried);
+}
+
 void
 check_sent (Sim *sim, Process *process, GPtrArray *parts)
 {
-  g_autoptr (GBytes) all = say_join (parts), bytes = say_content (all);
+  g_autoptr (GBytes) all = say_join (parts), bytes = own_words (sim, all);
   g_auto (Message) message = { 0 };
 
   if (bytes == NULL || message_kind_of (bytes) != MESSAGE_SAVE)

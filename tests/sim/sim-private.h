@@ -192,6 +192,7 @@ struct Sim
   guint resume_count;
   guint next_message_fault;
   GArray *effects, *progress;   /* of NodeEffect, NodeProgress */
+  GBytes *heard; /* (nullable) borrowed: the message that the present step is about */
   gboolean looked_united;       /* this has been looked at, since the last fault */
   gboolean asked;               /* somebody waits for a round of saving … */
   guint8 wanted[TREE_JOBS_MAX]; /* … that saves these */

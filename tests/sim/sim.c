@@ -86,6 +86,7 @@ step_once (Sim *sim, Process *process, const NodeEvent *event)
   g_assert (sim->effects->len == 0); /* what they cause is stepped after them */
   sim->outcome->steps++;
   note_event (sim, process, event);
+  sim->heard = event->kind == NODE_EVENT_MESSAGE ? event->bytes : NULL;
   node_step (process->node, sim->now_us, event, sim->effects);
   if (!sim->plan->unwatched)
     node_check_invariants (process->node);
