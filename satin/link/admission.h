@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Accepted connections that have not proved themselves, counted by class: a flood in one class
- * takes no place of another one. When a class is full its oldest connection goes. Pure; driver's
- * thread. */
+/* Counts accepted connections that have not proved themselves, by class. A flood in one class takes
+ * no places of another. A full class closes its oldest connection. Pure. Driver's thread. */
 #pragma once
 
 #include <glib.h>
@@ -14,22 +13,23 @@ typedef enum
   ADMISSION_CLASSES
 } AdmissionClass;
 
-/* Places of each class. A stranger may be a node that joins from far away: at 1000 connections a
- * second it has a quarter of a second to answer. */
+/* Places of each class. A stranger may be a node that joins from far away. At 1000 connections a
+ * second it has a quarter of a second to prove itself. */
 #define ADMISSION_LOCAL_MAX 64
 #define ADMISSION_MEMBER_MAX 128
 #define ADMISSION_STRANGER_MAX 256
 
-/* All zero: nobody waits. */
+/* All zero: no connection waits. */
 typedef struct
 {
   GQueue waiting[ADMISSION_CLASSES]; /* oldest first; not owned */
 } Admission;
 
-/* `who` waits in `class`. Returns (nullable) the one that has to go for it, which waits no more. */
+/* Lets connection `who` wait in `class`. Returns (nullable) the oldest connection of a full class:
+ * the caller closes it, and it no longer counts. */
 void *admission_enter (Admission *admission, AdmissionClass class, void *who);
-/* `who` has proved itself, or is gone. Nothing to do for one that does not wait. */
+/* Connection `who` has proved itself or is closed. Does nothing if it does not wait. */
 void admission_leave (Admission *admission, const void *who);
-/* Where descriptors run out: returns (nullable) the one that has to go, which waits no more. It is
- * the oldest of the class in which most wait, of the last such class. */
+/* No descriptor is free. Returns (nullable) the oldest connection of the class with the most: the
+ * caller closes it, and it no longer counts. Of classes with equally many the last is taken. */
 void *admission_evict (Admission *admission);

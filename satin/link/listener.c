@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Owns the listening sockets. Runs in the driver's thread. Tests: test-wire-tls, test-wire. */
+/* Owns the listening sockets. Driver's thread. Tests: test-wire-tls, test-wire. */
 #include "listener.h"
 
 #include "wire-tls.h"
@@ -13,10 +13,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* A flood must not fill it before the driver looks. */
+/* Long, so that a flood does not fill it before the driver accepts. */
 #define BACKLOG 1024
-#define ACCEPT_MAX 16       /* in one turn; then those that were accepted are heard */
-#define ACCEPT_PAUSE_MS 100 /* where no descriptor is left: no spinning */
+#define ACCEPT_MAX 16       /* in one turn, so that accepted connections are served meanwhile */
+#define ACCEPT_PAUSE_MS 100 /* no descriptor is free: tries again after this time */
 
 struct Listener
 {
@@ -35,7 +35,7 @@ static void watch (Listener *listener, int i, guint delay_ms);
 typedef enum
 {
   ACCEPTED,
-  NOBODY, /* waits, or who did is gone */
+  NOBODY, /* no connection waits, or it has broken */
   CROWDED /* no descriptor is left */
 } Accept;
 
@@ -51,7 +51,7 @@ accept_one (Listener *listener, GSocket *socket)
   g_autoptr (GSocket) accepted = g_socket_new_from_fd (fd, NULL);
   if (accepted == NULL)
     {
-      close (fd); /* it was broken at once */
+      close (fd); /* the connection broke at once */
       return NOBODY;
     }
   listener->accepted (accepted, listener->data);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where others reach this process: a Unix socket in the run's folder, and one address of this host
- * by TCP if somebody asked for that. Lives in the driver's context. */
+/* Listens for connections to this process: at a Unix socket in the run's folder and, if asked for,
+ * at one TCP address of this host. Driver's thread. */
 #pragma once
 
 #include <gio/gio.h>
@@ -8,21 +8,21 @@
 typedef struct Listener Listener;
 
 typedef void (*ListenerAccepted) (GSocket *socket, void *data);
-/* No descriptor is left for a connection that waits. TRUE: one is free now. */
+/* No descriptor is free for a connection that waits to be accepted. TRUE: one was freed. */
 typedef gboolean (*ListenerCrowded) (void *data);
 
-/* An address of this host, in figures, and the ports that may be taken there; 0: any free one. */
+/* A numeric address of this host, and the range of ports to use there; 0: any free port. */
 typedef struct
 {
   const char *address;
   int first, last;
 } ListenerPlace;
 
-/* Listens at `unix_path` (0600) and, unless NULL, at `tcp`. NULL with the reason; TLS that is
- * missing is one. */
+/* Listens at `unix_path` (mode 0600) and at `tcp`, unless it is NULL. NULL with `error`: also if
+ * TLS is missing and `tcp` is given. */
 Listener *listener_new (GMainContext *context, const char *unix_path, const ListenerPlace *tcp,
                         ListenerAccepted accepted, ListenerCrowded crowded, void *data,
                         GError **error);
 void listener_free (Listener *listener); /* removes the Unix socket */
-/* "unix:…" and "tcp:…", NULL-terminated; owned by the listener. The first is the one to prefer. */
+/* "unix:…" and "tcp:…", NULL-terminated, owned by the listener. The first is preferred. */
 const char *const *listener_addresses (Listener *listener);

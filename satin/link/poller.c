@@ -14,13 +14,13 @@ struct Poller
   int set; /* of epoll */
   guint64 removals;
 
-  /* What the context said when it was asked last. */
-  gboolean asked; /* … and that still stands */
+  /* The context's answer when it was last asked. */
+  gboolean asked; /* the answer is still valid */
   gint priority;
-  gint64 until_us; /* when a source of its own is due; -1: none */
+  gint64 until_us; /* when one of its sources is due; -1: never */
   GPollFD *fds;
   gint n, n_max;
-  GArray *entered; /* (of int): its descriptors in the set */
+  GArray *entered; /* (of int): the context's descriptors in the set */
 };
 
 Poller *
@@ -65,7 +65,7 @@ poller_fd (const Poller *poller)
 
 /* ---- the set ---- */
 
-/* What was closed left the set by itself, and its number may be another's by now. */
+/* Closing a descriptor removes it from the set, and its number may have a new owner. */
 static void
 enter (Poller *poller, int fd, GIOCondition condition, PollerWatch *watch)
 {
@@ -146,7 +146,8 @@ ask_context (Poller *poller)
   enter_context (poller);
 }
 
-/* What a source begins (a GTask) comes back to this context, whoever polls then. */
+/* Sources run with this context as the thread's default, so a GTask that one starts returns to this
+ * context, whichever thread polls. */
 static gboolean
 dispatch_context (Poller *poller)
 {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whatever the driver waits for, in one epoll set: the descriptors of links, each with whom to call
- * when it is ready, and those of a GMainContext, which has everything else (timeouts, the listener,
- * what other threads post). To ask GLib takes a microsecond each time, so it is asked only when
- * something of its own is there, or due: whatever changes what it waits for wakes it, since it is
- * made with G_MAIN_CONTEXT_FLAGS_OWNERLESS_POLLING. By the owner of the context, but for
- * poller_wait. */
+/* One epoll set with everything that the driver waits for: the descriptors of links, each with its
+ * callback, and those of a GMainContext, which has the rest (timeouts, the listener, calls from
+ * other threads).
+ *
+ * Asking GLib costs a microsecond. So GLib is asked again only after it has dispatched, which
+ * happens when one of its descriptors is ready or one of its timeouts is due. Other changes wake
+ * the context, since it is made with G_MAIN_CONTEXT_FLAGS_OWNERLESS_POLLING. Only the owner of the
+ * context calls these functions, except poller_wait. */
 #pragma once
 
 #include <glib.h>
@@ -12,40 +14,42 @@
 
 typedef struct Poller Poller;
 
-/* A descriptor of its owner's. `ready` returns TRUE if something happened that somebody may wait
+/* One descriptor of a caller. `ready` returns TRUE if something happened that another part may wait
  * for. */
 typedef struct
 {
   int fd;
   gboolean (*ready) (GIOCondition condition, void *data);
   void *data;
-  GIOCondition condition; /* polled for, beside errors; 0: not at all */
+  GIOCondition condition; /* polled for, besides errors; 0: not polled */
 } PollerWatch;
 
 #define POLLER_READY_MAX 16
 
-/* What was ready when somebody looked. */
+/* The descriptors that one poll found ready. */
 typedef struct
 {
   struct epoll_event some[POLLER_READY_MAX];
   int n;
-  guint64 removals; /* of watches, until then */
+  guint64 removals; /* how many watches had been removed before this poll */
 } PollerReady;
 
-/* NULL: no descriptor is left. */
+/* NULL: no descriptor is free. */
 Poller *poller_new (GError **error);
 void poller_free (Poller *poller);
 GMainContext *poller_context (Poller *poller);
-/* It is readable when something is there. */
+/* This descriptor is readable when one of the set's is ready. */
 int poller_fd (const Poller *poller);
-/* Polls for `condition` from now on; 0: not any more, as before its descriptor is closed. */
+/* Polls for `condition` from now on. Before the descriptor is closed, call it with 0: stop
+ * polling. */
 void poller_watch (Poller *poller, PollerWatch *watch, GIOCondition condition);
 
-/* Before each poll. When something is due at the latest; -1: nothing. */
+/* Call this before each poll. Returns the time at which the context has something due; -1:
+ * never. */
 gint64 poller_prepare (Poller *poller, PollerReady *ready);
-/* Waits until then (-1: for ever; 0: not at all) or something is there. Any thread, for its own
- * `ready`. */
+/* Waits until `until_us` (-1: for ever; 0: not at all) or until a descriptor is ready. Any thread,
+ * with its own `ready`. */
 void poller_wait (const Poller *poller, PollerReady *ready, gint64 until_us);
-/* Calls whom it concerns; what somebody else has removed meanwhile is left out. TRUE: something
- * happened. */
+/* Calls back for each ready descriptor. If a callback removes a watch, the rest waits for the next
+ * poll. TRUE: something happened. */
 gboolean poller_dispatch (Poller *poller, PollerReady *ready);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The blocking client: questions to one node. Any thread but the driver's. Tests: test-wire-tls. */
+/* The blocking client for requests to one node. Any thread but the driver's. Tests:
+ * test-wire-tls. */
 #include "wire-private.h"
 
 #include "wire-tls.h"
@@ -9,8 +10,8 @@
 #define CONNECT_S 2
 #define CONNECT_PAUSE_US (5 * 1000)
 
-/* A Unix socket that many have dialled does not queue another one: its node will soon have accepted
- * some. */
+/* A Unix socket with a full backlog refuses to queue a connection. Its node will soon accept some,
+ * so this tries again. */
 static gboolean
 connect_patiently (GSocket *socket, GSocketAddress *address, GCancellable *stop, GError **error)
 {
@@ -54,8 +55,8 @@ wire_connect_blocking (const char *address, GError **error)
 struct WireAsker
 {
   GSocket *socket;
-  WireTls *tls;       /* once both sides are proved, if the kind of address asks for it */
-  GCancellable *stop; /* (nullable) borrowed; for what is received without TLS */
+  WireTls *tls;       /* TCP: once both sides are proved */
+  GCancellable *stop; /* (nullable) borrowed; ends receiving without TLS */
 };
 
 void
@@ -68,7 +69,7 @@ wire_asker_free (WireAsker *asker)
   g_free (asker);
 }
 
-/* (transfer full) NULL: nobody can be reached there. */
+/* (transfer full) NULL: no process can be reached at `address`. */
 static WireAsker *
 asker_connect (const char *address, GCancellable *stop, GError **error)
 {
@@ -115,7 +116,7 @@ send_all (const WireAsker *asker, const void *from, gsize size, GError **error)
   return TRUE;
 }
 
-/* Reads a greeting, blocking. (transfer full): its text. */
+/* Reads a greeting. (transfer full): its text. */
 static char *
 receive_greeting (const WireAsker *asker, guint8 nonce[NONCE_SIZE], GError **error)
 {
@@ -173,7 +174,7 @@ secure (WireAsker *asker, const char *key, GError **error)
   return asker->tls != NULL && wire_tls_shake (asker->tls, error) == G_POLLABLE_RETURN_OK;
 }
 
-/* Proves both sides to each other, and is then as private as the kind of address asks. */
+/* Proves both sides to each other; over TCP TLS follows. */
 static gboolean
 prove (WireAsker *asker, const char *address, const WireRun *run, GError **error)
 {

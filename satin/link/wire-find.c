@@ -6,23 +6,23 @@
 
 #define ASKERS 3
 
-/* Shared by the threads that ask, under `mutex`. */
+/* Shared by the asking threads; `mutex` protects it. */
 typedef struct
 {
   GMutex mutex;
   GCond cond;
-  const char *run;   /* the id that is looked for */
-  char **next;       /* the addresses that nobody has asked yet */
-  guint asking;      /* threads that are not done … */
-  guint talking;     /* … of which so many were taken, and wait for a greeting */
+  const char *run; /* the id to look for */
+  char **next;     /* the addresses not asked yet */
+  guint asking;    /* threads that have not finished … */
+  guint talking;   /* … of them, those that are connected and wait for a greeting */
   gint64 began_us, limit_us;
-  char *name, *host; /* of the run that answered; NULL: none has */
-  char *silent; /* a Unix socket of somebody who lives and says nothing; NULL: there is none */
+  char *name, *host; /* of the run that answered; NULL: none */
+  char *silent;      /* a Unix socket at which a process does not greet; NULL: none */
   GCancellable *stop;
 } Question;
 
-/* (transfer full) (nullable): the id of the run there. Under the mutex, but for the time that it
- * takes. */
+/* (transfer full) (nullable): the id of the run at `address`. Called with the mutex held; releases
+ * it while it waits. */
 static char *
 ask_one (Question *question, const char *address, char **name, char **host)
 {
@@ -46,7 +46,7 @@ ask_one (Question *question, const char *address, char **name, char **host)
   return id;
 }
 
-/* One of the threads: asks one address after the other. */
+/* An asking thread: takes addresses until none is left. */
 static gpointer
 ask (gpointer data)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* GnuTLS, loaded when the first TCP link is wanted and not before: it costs one or two milliseconds
- * and as many megabytes, which a program that never leaves its machine need not pay. */
+/* GnuTLS, loaded when the first TCP link is made. Loading costs one or two milliseconds and as many
+ * megabytes, which programs that stay on one machine need not pay. */
 #pragma once
 
 #include <gnutls/gnutls.h>
 
-/* What wire-tls.c calls. */
+/* The functions that wire-tls.c calls. */
 #define WIRE_GNUTLS_EACH(X) \
   X (certificate_allocate_credentials) \
   X (certificate_free_credentials) \
@@ -40,5 +40,5 @@ typedef struct
 #undef WIRE_GNUTLS_MEMBER
 } WireGnutls;
 
-/* (nullable): the library is not here. Any thread. */
+/* (nullable): the library is not installed. Any thread. */
 const WireGnutls *wire_gnutls (void);

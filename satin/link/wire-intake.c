@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See wire-intake.h. Must not know what a message says. */
+/* See wire-intake.h. Does not interpret messages. */
 #include "wire-intake.h"
 
 #include "value/buffer.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define HEADER 8
-#define READ_AHEAD 64 /* beside a piece: the next header, mostly */
+#define READ_AHEAD 64 /* besides a piece; usually the next header */
 
 void
 wire_intake_init (WireIntake *intake)
@@ -61,7 +61,7 @@ wire_intake_take (WireIntake *intake, void *to, gsize size)
   return TRUE;
 }
 
-/* What may be read straight to its message. */
+/* The number of bytes that may be read directly into the message. */
 static gsize
 direct (const WireIntake *intake)
 {
@@ -102,7 +102,7 @@ wire_intake_add (WireIntake *intake, gsize size)
   intake->end += size - straight;
 }
 
-/* A frame of `size` bytes begins that goes to `coming`. */
+/* Starts a frame of `size` bytes that belongs to `coming`. */
 static void
 begin_frame (WireIntake *intake, WireComing *coming, gsize size)
 {
@@ -110,7 +110,7 @@ begin_frame (WireIntake *intake, WireComing *coming, gsize size)
   intake->left = size;
 }
 
-/* … with which a message of `size` bytes begins. */
+/* Starts a message of `size` bytes whose first frame has `frame` bytes. FALSE: no memory. */
 static gboolean
 begin_message (WireIntake *intake, WireComing *coming, gsize size, gsize frame)
 {
@@ -122,7 +122,7 @@ begin_message (WireIntake *intake, WireComing *coming, gsize size, gsize frame)
   return TRUE;
 }
 
-/* Moves what there is of the frame to its message. TRUE: the frame is all there. */
+/* Moves the frame's bytes in the buffer to its message. TRUE: the frame is complete. */
 static gboolean
 fill_from_in (WireIntake *intake)
 {
@@ -133,7 +133,7 @@ fill_from_in (WireIntake *intake)
   return intake->left == 0;
 }
 
-/* (transfer full) (nullable): the message, if its last frame has come. */
+/* (transfer full) (nullable): the message, if this was its last frame. */
 static GBytes *
 end_frame (WireIntake *intake)
 {
@@ -146,7 +146,7 @@ end_frame (WireIntake *intake)
   return buffer_to_bytes (all.data, all.size);
 }
 
-/* Its header has been dropped. */
+/* Reads a WIRE_WHOLE frame after its header. */
 static gboolean
 read_whole (WireIntake *intake, gsize size, GBytes **message)
 {

@@ -1,44 +1,45 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What one connection reads, until it is whole messages: the counterpart of wire-queue.h. Small
- * frames go through a small buffer; of all others the bytes go straight to their message. Driver's
- * thread. */
+/* The input of one connection, until it forms whole messages; wire-queue.h is the counterpart.
+ * Small frames go through a small buffer. Bytes of larger frames are read directly into their
+ * message. Driver's thread. */
 #pragma once
 
 #include <gio/gio.h>
 
-#define WIRE_INTAKE_SIZE (16 * 1024) /* a record of TLS, too */
+#define WIRE_INTAKE_SIZE (16 * 1024) /* one TLS record fits, too */
 #define WIRE_INTAKE_VECTORS 2
 
-/* A message of which not all is here. */
+/* A message of which bytes are missing. */
 typedef struct
 {
-  guint8 *data; /* of buffer_take */
+  guint8 *data; /* from buffer_take */
   gsize size, filled;
 } WireComing;
 
 typedef struct
 {
-  WireComing large;   /* comes in pieces */
-  WireComing whole;   /* one frame, which may come between those */
-  WireComing *coming; /* (nullable): where the frame that is being read goes */
-  gsize left;         /* of that frame: bytes that are not there yet */
-  gsize begin, end;   /* what in `in` has not been looked at */
+  WireComing large;   /* arrives in several frames */
+  WireComing whole;   /* arrives in one frame, possibly between frames of `large` */
+  WireComing *coming; /* (nullable): the message to which the present frame belongs */
+  gsize left;         /* bytes of that frame that are missing */
+  gsize begin, end;   /* the unread part of `in` */
   guint8 in[WIRE_INTAKE_SIZE];
 } WireIntake;
 
 void wire_intake_init (WireIntake *intake);
 void wire_intake_clear (WireIntake *intake);
-/* Where the next bytes are to be read to; at most WIRE_INTAKE_VECTORS. */
+/* Fills `vectors` with the places to read into. Returns their number, at most
+ * WIRE_INTAKE_VECTORS. */
 int wire_intake_room (WireIntake *intake, GInputVector *vectors);
-/* So many were. */
+/* `size` bytes were read into the vectors of wire_intake_room. */
 void wire_intake_add (WireIntake *intake, gsize size);
-/* Bytes that came and were not taken yet; what goes straight to a message is not counted. */
+/* Unread bytes in the buffer, without bytes that were read directly into a message. */
 gsize wire_intake_size (const WireIntake *intake);
 const guint8 *wire_intake_data (const WireIntake *intake);
-/* The first `size` of them have been seen. */
+/* Removes the first `size` unread bytes. */
 void wire_intake_drop (WireIntake *intake, gsize size);
-/* TRUE: the first `size` of them were moved to `to`. */
+/* Moves the first `size` unread bytes to `to`. FALSE: there are fewer. */
 gboolean wire_intake_take (WireIntake *intake, void *to, gsize size);
-/* The next message. *message (transfer full) (nullable): more has to be read first. FALSE: a frame
- * that nobody sends, or no memory. */
+/* Takes the next message. *message (out) (transfer full) (nullable): NULL if more must be read
+ * first. FALSE: an invalid frame, or no memory. */
 gboolean wire_intake_next (WireIntake *intake, GBytes **message);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the two sides of a connection share: the greeting's form and the proof. wire.c speaks it
- * without blocking, wire-ask.c blocking, for people's requests. */
+/* The form of the greeting and the proof, for both clients: wire.c does not block, wire-ask.c
+ * (control requests) does. */
 #pragma once
 
 #include "wire.h"
@@ -15,11 +15,11 @@ void wire_fill_random (guint8 *to, gsize size);
 /* HMAC-SHA256 (credential, who | greeter's nonce | dialler's nonce | role). */
 void wire_prove (const char *credential, const char *who, const guint8 *greeter,
                  const guint8 *dialler, guint8 role, guint8 proof[PROOF_SIZE]);
-/* In constant time. */
+/* Compares in constant time. */
 gboolean wire_proof_is_equal (const guint8 *a, const guint8 *b);
-/* (transfer full): "unix:PATH" or "tcp:HOST:PORT". */
+/* Reads "unix:PATH" or "tcp:HOST:PORT". (transfer full) */
 GSocketAddress *wire_address_parse (const char *address, GError **error);
-/* Options that every connection has; `silence_s` as in WireRun. */
+/* Sets the options that all connections have; `silence_s` as in WireRun. */
 void wire_socket_tune (GSocket *socket, double silence_s);
-/* (transfer full): a stream socket for it, not yet connected. */
+/* A stream socket for `address`, not yet connected. (transfer full) */
 GSocket *wire_socket_for (GSocketAddress *address, double silence_s, GError **error);

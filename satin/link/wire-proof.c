@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The proof that both ends know the run's credential, and where an address leads. Pure but for
- * chance. */
+/* The proof that both ends know the run's credential, and the reading of addresses. Any thread. */
 #include "wire-private.h"
 
 #include <errno.h>
@@ -14,13 +13,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* TCP finds the size for itself; Unix sockets stay at a small one. */
+/* TCP sizes its buffer by itself; Unix sockets keep a small one. */
 #define UNIX_SEND_BUFFER (1024 * 1024)
 
 void
 wire_fill_random (guint8 *to, gsize size)
 {
-  /* So little is never given in part, and needs no descriptor. */
+  /* So few bytes never come in part, and need no descriptor. */
   while (getrandom (to, size, 0) != (ssize_t)size)
     if (errno != EINTR)
       g_error ("no random bytes: %s", g_strerror (errno));

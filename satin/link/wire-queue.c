@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See wire-queue.h. Must not know what a message says. Tests: test-wire, test-wire-intake. */
+/* See wire-queue.h. Does not interpret messages. Tests: test-wire, test-wire-intake. */
 #include "wire-queue.h"
 
 #define VECTORS_MAX 32
-/* So much stands framed at most before urgent messages are looked at again. */
+/* Most bytes framed ahead: urgent messages pass only what is not framed. */
 #define FRAMED_MAX (2 * WIRE_PIECE)
-/* What is so small is copied: that costs less than to keep hold of it. */
+/* Parts up to this size are copied, which costs less than a reference. */
 #define COPIED_MAX 4096
-#define TAIL_WRITTEN_MAX WIRE_PIECE /* … before the rest of it is moved to its front */
-#define TAIL_KEPT_MAX 4096          /* an empty one that was longer is given back */
+/* Written bytes of `tail` before the rest moves to its front. */
+#define TAIL_WRITTEN_MAX WIRE_PIECE
+#define TAIL_KEPT_MAX 4096 /* a longer empty `tail` is freed */
 
 void
 wire_queue_init (WireQueue *queue)
@@ -64,7 +65,8 @@ copy (WireQueue *queue, const void *data, gsize size)
   queue->out_bytes += size;
 }
 
-/* `tail` is all written. After a burst each link would keep what that took. */
+/* `tail` is written. A tail that grew in a burst is freed: otherwise each link would keep its
+ * memory. */
 static void
 empty_tail (WireQueue *queue)
 {
@@ -77,7 +79,7 @@ empty_tail (WireQueue *queue)
   queue->tail = g_byte_array_new ();
 }
 
-/* What is in `tail` goes before what is no copy. */
+/* Moves `tail` to `out`, before a part that is not copied. */
 static void
 close_tail (WireQueue *queue)
 {
@@ -199,7 +201,7 @@ begin_large (WireQueue *queue, const WireMessage *message)
   push_piece (queue);
 }
 
-/* Frames one thing more. FALSE: there is nothing. */
+/* Frames the next message or piece. FALSE: there is none. */
 static gboolean
 frame (WireQueue *queue)
 {

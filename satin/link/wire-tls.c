@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Owns the TLS session of one socket. Must not know what is carried. */
+/* Owns the TLS session of one socket. Does not interpret the bytes. */
 #include "wire-tls.h"
 
 #include "wire-gnutls.h"
@@ -8,9 +8,9 @@
 #include <string.h>
 
 #define RECORD \
-  16384 /* the most that one of TLS carries; a smaller message is one, and one packet */
+  16384 /* bytes of a full TLS record; a smaller message is one record and one packet */
 #define AHEAD 4096
-#define PRIORITY /* the fastest first, where the processor has instructions for AES */ \
+#define PRIORITY /* AES first: it is the fastest on processors with instructions for it */ \
   "-VERS-ALL:+VERS-TLS1.3:-CIPHER-ALL:+AES-128-GCM:+AES-256-GCM:+CHACHA20-POLY1305"
 
 struct WireTls
@@ -20,8 +20,8 @@ struct WireTls
   gnutls_session_t session;
   gnutls_certificate_credentials_t credentials;
   GError *error;    /* why the socket failed */
-  gsize taken;      /* of the bytes to send: the record of these waits in the session */
-  gsize begin, end; /* of `ahead` */
+  gsize taken;      /* bytes to send that are in a record which waits in the session */
+  gsize begin, end; /* the unread part of `ahead` */
   guint8 gathered[RECORD], ahead[AHEAD];
 };
 
@@ -35,9 +35,9 @@ wire_tls_is_there (GError **error)
   return FALSE;
 }
 
-/* ---- what GnuTLS calls ---- */
+/* ---- GnuTLS calls these ---- */
 
-/* -1, with what GnuTLS looks at. (transfer full): `error` */
+/* Returns -1 and sets the errno that GnuTLS reads. `error`: (transfer full) */
 static ssize_t
 fail (WireTls *tls, GError *error)
 {
@@ -49,7 +49,8 @@ fail (WireTls *tls, GError *error)
   return -1;
 }
 
-/* Straight to where GnuTLS wants it, and a little more: it asks for each header by itself. */
+/* GnuTLS asks for each record's header separately. So this reads a little more than GnuTLS asks
+ * for. */
 static ssize_t
 pull (gnutls_transport_ptr_t data, void *to, size_t size)
 {
@@ -83,7 +84,8 @@ push (gnutls_transport_ptr_t data, const void *from, size_t size)
   return sent < 0 ? fail (tls, error) : sent;
 }
 
-/* Does the other end show our own certificate? That it has the key to it, the handshake proves. */
+/* TRUE: the other end presents our own certificate. The handshake proves that it has the private
+ * key. */
 static gboolean
 is_own (WireTls *tls)
 {
@@ -103,7 +105,7 @@ verify (gnutls_session_t session)
   return is_own (gnutls->session_get_ptr (session)) ? 0 : GNUTLS_E_CERTIFICATE_ERROR;
 }
 
-/* ---- its life ---- */
+/* ---- starting and ending ---- */
 
 static int
 load_key (WireTls *tls, const char *key)
@@ -174,7 +176,7 @@ wire_tls_free (WireTls *tls)
   g_free (tls);
 }
 
-/* ---- its use ---- */
+/* ---- sending and receiving ---- */
 
 static GPollableReturn
 failed (WireTls *tls, int code, GError **error)
@@ -191,7 +193,7 @@ failed (WireTls *tls, int code, GError **error)
   return code == GNUTLS_E_AGAIN ? G_POLLABLE_RETURN_WOULD_BLOCK : G_POLLABLE_RETURN_FAILED;
 }
 
-/* Only a warning, or words of TLS to itself, behind which more may lie here. */
+/* The code was a warning, or a message of TLS itself; more bytes may be buffered here. */
 static gboolean
 goes_on (const WireTls *tls, gssize code)
 {
@@ -240,7 +242,7 @@ wire_tls_has_more (WireTls *tls)
   return tls->begin < tls->end || tls->gnutls->record_check_pending (tls->session) > 0;
 }
 
-/* One record of what is to be sent. */
+/* The bytes of the next record. */
 static const void *
 gather (WireTls *tls, const GOutputVector *vectors, int n, gsize *size)
 {
@@ -262,7 +264,7 @@ gather (WireTls *tls, const GOutputVector *vectors, int n, gsize *size)
 GPollableReturn
 wire_tls_send (WireTls *tls, const GOutputVector *vectors, int n, gsize *written, GError **error)
 {
-  const void *from = NULL; /* nothing: what the session has is to go on */
+  const void *from = NULL; /* NULL: continue with the record in the session */
   gsize size = 0;
   gssize sent;
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Owns one socket and its two queues. Runs in the driver's thread. Must not know what messages
- * mean. */
+/* Owns one socket and its two queues. Driver's thread. Does not interpret messages. */
 #include "wire-private.h"
 
 #include "wire-intake.h"
@@ -14,15 +13,17 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
-#define ROUNDS_MAX 8 /* so often one who was answered may ask again in one dispatch */
+#define ROUNDS_MAX 8 /* how often a process that was answered may ask again within one dispatch */
 #define BUDGET \
-  (4 * 1024 * 1024) /* bytes per dispatch and way, so that no link starves the others */
+  (4 * 1024 * 1024) /* bytes read, and bytes written, per dispatch, so that no link starves the \
+                     * others */
 
 typedef enum
 {
   PHASE_CONNECTING, /* dialled: waiting for the socket to be writable */
   PHASE_GREETING,   /* dialled: waiting for the greeting */
-  PHASE_PROVING, /* dialled: proof sent, waiting for the greeter's; accepted: waiting for a proof */
+  PHASE_PROVING, /* dialled: the proof is sent, and the greeter's must come; accepted: the dialler's
+                  * must come */
   PHASE_SECURING, /* TCP: the TLS handshake */
   PHASE_UP
 } Phase;
@@ -39,7 +40,7 @@ struct Wire
   Phase phase;
   gboolean dialled, near, dispatching, closed;
   gboolean answered; /* something was written since this dispatch began to read */
-  GQueue late;       /* (of GBytes) of this dispatch: what waits for those that come meanwhile */
+  GQueue late;       /* (of GBytes): messages of this dispatch that others may overtake */
   WireRole role;
   guint64 number;
   char *credential, *key;
@@ -97,7 +98,7 @@ wire_free (Wire *link)
   g_free (link);
 }
 
-/* The one way in which a link ends by itself. */
+/* The only way in which a link ends itself. */
 static void
 fail (Wire *link, gboolean dead)
 {
@@ -109,8 +110,8 @@ fail (Wire *link, gboolean dead)
     wire_free (link);
 }
 
-/* GSocket's own calls do more than is needed on the way of a steal; its vectors are the system's.
- */
+/* The path of a steal bypasses GSocket, whose calls do more than is needed. GSocket's vectors have
+ * the layout of the system's. */
 G_STATIC_ASSERT (sizeof (GOutputVector) == sizeof (struct iovec)
                  && sizeof (GInputVector) == sizeof (struct iovec)
                  && G_STRUCT_OFFSET (GOutputVector, size) == G_STRUCT_OFFSET (struct iovec, iov_len)
@@ -151,7 +152,7 @@ up (Wire *link)
   link->calls.up (link, link->data);
 }
 
-/* Goes on with the handshake. FALSE: the link is broken. */
+/* Continues the handshake. FALSE: the link is broken. */
 static gboolean
 shake (Wire *link)
 {
@@ -161,7 +162,7 @@ shake (Wire *link)
   return how != G_POLLABLE_RETURN_FAILED;
 }
 
-/* The credential is proved. FALSE: over TCP that is not enough, and the rest cannot be had. */
+/* The credential is proved: over TCP the handshake begins. FALSE: it cannot. */
 static gboolean
 secure (Wire *link)
 {
@@ -180,7 +181,7 @@ secure (Wire *link)
   return shake (link);
 }
 
-/* Dialled: magic, nonce, 2 bytes of length, text. */
+/* Read by the dialler: magic, nonce, 2 bytes of length, text. */
 static gboolean
 read_greeting (Wire *link)
 {
@@ -236,7 +237,7 @@ read_proof (Wire *link)
   return secure (link);
 }
 
-/* One message, if a whole one is there. */
+/* Takes one message, if a whole one is there. */
 static gboolean
 read_message (Wire *link, gboolean *more)
 {
@@ -273,7 +274,7 @@ digest_input (Wire *link)
   return TRUE;
 }
 
-/* 0: the other end has closed; -1: broken, or nothing is there (*empty). */
+/* 0: the other end has closed. -1: the connection is broken, or nothing is there (*empty). */
 static gssize
 receive_vectors (Wire *link, GInputVector *vectors, int n, gboolean *empty)
 {
@@ -295,7 +296,7 @@ receive_vectors (Wire *link, GInputVector *vectors, int n, gboolean *empty)
   return got;
 }
 
-/* Reads what fits, as receive_vectors; *room: the most that could have come. */
+/* Reads what fits, as receive_vectors does. *room (out): the most that could have come. */
 static gssize
 receive (Wire *link, gsize *room, gboolean *empty)
 {
@@ -311,14 +312,14 @@ receive (Wire *link, gsize *room, gboolean *empty)
 
 static gboolean on_again (gpointer data);
 
-/* After this read the rest, if there is any, wakes a poll. */
+/* TRUE: if more bytes are there, they wake the next poll. */
 static gboolean
 is_enough (const Wire *link, gsize got, gsize room)
 {
   return link->tls == NULL ? got < room : !wire_tls_has_more (link->tls);
 }
 
-/* The process that was answered may have run on this very processor since, and asked again. */
+/* The process that was answered may have run on this processor meanwhile, and asked again. */
 static gboolean
 asks_again (Wire *link, guint *rounds)
 {
@@ -356,7 +357,7 @@ read_some (Wire *link)
   return TRUE;
 }
 
-/* As read_some; what could wait is heard after all that could not. */
+/* As read_some. Messages that others may overtake are handled last. */
 static gboolean
 read_all (Wire *link)
 {
@@ -373,8 +374,8 @@ read_all (Wire *link)
   return fine;
 }
 
-/* The end of each dispatch: writes, if it is about that, and frees what is over. What others sent
- * because of it waits for wire_flush. */
+/* Ends each dispatch: writes if the dispatch was about writing, and frees a closed link. Messages
+ * that were sent during the dispatch wait for wire_flush. */
 static void
 settle (Wire *link, gboolean fine, gboolean dead, gboolean writes)
 {
@@ -409,7 +410,7 @@ on_ready (GIOCondition condition, gpointer data)
   else if (condition & (G_IO_IN | G_IO_HUP | G_IO_ERR))
     fine = read_all (link);
   if (fine && before == PHASE_SECURING && link->phase == PHASE_UP)
-    fine = read_all (link); /* what came with the end of the handshake wakes no poll */
+    fine = read_all (link); /* no poll wakes for bytes that came with the end of the handshake */
   settle (link, fine, dead, writes);
   return TRUE;
 }
@@ -547,7 +548,7 @@ wire_flush (Wire *link)
       || wire_queue_is_empty (&link->out))
     return;
   link->answered = TRUE;
-  write_some (link); /* a broken socket is found by the next read */
+  write_some (link); /* the next read finds a broken socket */
   watch (link);
 }
 
