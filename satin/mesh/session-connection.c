@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The connections of one session: what goes over them, and which of them carries.
+/* The connections of one session: sending over them, and the choice of the carrier.
  *
  * Tests: test-session, sessions. */
 #include "config.h"
@@ -60,7 +60,7 @@ session_connection_say (Session *session, SessionConnection *connection, Session
   session_connection_send (session, connection, &frame, parts, urgent);
 }
 
-/* ---- coming and going ---- */
+/* ---- coming up and closing ---- */
 
 SessionConnection *
 session_connection_find (const Session *session, guint64 number)
@@ -97,7 +97,6 @@ session_connection_close (Session *session, SessionConnection *connection, const
   session_connection_forget (session, connection);
 }
 
-/* BYE is the last of all, so it must not pass anything. */
 void
 session_connection_retire (Session *session, SessionConnection *connection)
 {
@@ -125,7 +124,6 @@ is_better (const Session *session, const SessionConnection *a, const SessionConn
   return a->order > b->order;
 }
 
-/* The best one carries. One that is not greeted yet may only begin where nothing may be lost. */
 void
 session_connection_choose (Session *session, guint64 now_us)
 {
@@ -142,12 +140,11 @@ session_connection_choose (Session *session, guint64 now_us)
   if (best == session->carrier)
     return;
   session->carrier = best;
-  session->progress_us = now_us; /* its time to answer begins */
+  session->progress_us = now_us; /* the new carrier's time to answer begins now */
   for (guint i = 0; i < SESSION_STREAMS; i++)
     session_outbox_rewind (&session->out[i]);
 }
 
-/* What is not needed beside a carrier that works, or at all. */
 void
 session_connection_retire_others (Session *session)
 {
@@ -175,7 +172,6 @@ session_connection_close_older (Session *session, const SessionConnection *neede
     }
 }
 
-/* Another one is up beyond the limit: which is worth least? */
 void
 session_connection_drop_worst (Session *session, const SessionConnection *newest)
 {

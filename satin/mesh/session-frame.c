@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads and writes frames. Every size is checked before it is used, and every byte has one meaning:
- * what is accepted encodes to the same bytes.
+/* Reads and writes frames. Every size is checked before it is used. Accepted bytes are canonical:
+ * the decoded frame encodes to the same bytes.
  *
  * Tests: test-session-frame. */
 #include "config.h"
@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-/* Multiples of BUFFER_ALIGN, so that a message in one fragment is aligned where it stands. */
+/* Multiples of BUFFER_ALIGN, so that a message in one fragment is aligned within its frame. */
 #define PLAIN_SIZE 24
 #define HELLO_SIZE (PLAIN_SIZE + 40)
 #define DATA_SIZE SESSION_FRAME_DATA_HEAD

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See session-inbox.h. Memory is reserved for a whole message when its first fragment comes, but
- * pages are touched only as fragments fill them (buffer.c): a false `total` costs none.
+/* See session-inbox.h. The first fragment reserves memory for the whole message, but the kernel
+ * provides pages only as fragments fill them (buffer.c). So a false `total` costs no memory.
  *
  * Tests: test-session-frame, sessions. */
 #include "config.h"
@@ -29,7 +29,7 @@ session_inbox_take (SessionInbox *inbox, const SessionFrame *frame, GBytes *byte
   *message = NULL;
   if (frame->number <= inbox->received)
     return SESSION_INBOX_KNOWN;
-  /* A sender begins each connection with what this end has not, and goes on from there. */
+  /* On each connection the sender begins with the fragment that this end lacks, and skips none. */
   if (frame->number > inbox->received + 1 || frame->total > message_max)
     return SESSION_INBOX_WRONG;
   if (inbox->data == NULL && size == frame->total)
@@ -44,7 +44,7 @@ session_inbox_take (SessionInbox *inbox, const SessionFrame *frame, GBytes *byte
   if (inbox->data == NULL)
     {
       inbox->data = buffer_take (frame->total);
-      if (inbox->data == NULL) /* no memory now: it comes again */
+      if (inbox->data == NULL) /* no memory now: the sender will send it again */
         return SESSION_INBOX_WRONG;
       inbox->size = frame->total;
     }

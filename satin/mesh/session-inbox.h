@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One stream of a session at its receiver: takes each fragment once, in the order of the numbers,
- * and puts messages together. Pure. */
+/* The receiver's end of one stream: takes each fragment once, in the order of their numbers, and
+ * assembles messages. Pure. */
 #pragma once
 
 #include "session-frame.h"
@@ -8,20 +8,20 @@
 typedef struct
 {
   guint64 received; /* all fragments up to this number are here */
-  guint8 *data;     /* (nullable) buffer_take: a message of which some fragments are missing */
+  guint8 *data;     /* (nullable) from buffer_take: a message with missing fragments */
   gsize size, filled;
 } SessionInbox;
 
 typedef enum
 {
   SESSION_INBOX_TAKEN,
-  SESSION_INBOX_KNOWN, /* a copy: its first one was taken */
-  SESSION_INBOX_WRONG  /* no end that keeps the rules sends it now */
+  SESSION_INBOX_KNOWN, /* a copy of a fragment that was taken */
+  SESSION_INBOX_WRONG  /* no end that follows the rules sends this fragment now */
 } SessionInboxNews;
 
 void session_inbox_clear (SessionInbox *inbox);
-/* The fragment in `bytes`, which are those of `frame`. *message (out) (transfer full) (nullable):
- * the message that is whole with it, which begins at *start (out) there. A message has at most
- * `message_max` bytes. */
+/* Takes the fragment in `bytes`, whose decoded head is `frame`. *message (out) (transfer full)
+ * (nullable): the message that this fragment completes; it begins at *start (out) of these bytes. A
+ * message has at most `message_max` bytes. */
 SessionInboxNews session_inbox_take (SessionInbox *inbox, const SessionFrame *frame, GBytes *bytes,
                                      gsize message_max, GBytes **message, gsize *start);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See session-outbox.h. A position in bytes belongs to each fragment number, so what is on its way
- * is a difference and nothing is kept for single fragments.
+/* See session-outbox.h. Each fragment number stands for a position in bytes. So the bytes in flight
+ * are a difference, and nothing is kept for single fragments.
  *
  * Tests: test-session-outbox, sessions. */
 #include "config.h"
@@ -13,7 +13,7 @@ typedef struct
   GPtrArray *parts; /* of GBytes */
   gsize size;       /* without the room for a head */
   guint64 first; /* number of its first fragment */
-  guint64 count; /* of its fragments */
+  guint64 count; /* number of its fragments */
   guint64 start; /* bytes of all messages before it */
 } OutboxMessage;
 
@@ -42,7 +42,7 @@ session_outbox_clear (SessionOutbox *outbox)
   outbox->waiting_bytes = 0;
 }
 
-/* The next fragment is the first one of this message (nullable). */
+/* Makes the first fragment of this message (nullable) the next one. */
 static void
 rewind_to (SessionOutbox *outbox, GList *link)
 {
@@ -94,14 +94,14 @@ session_outbox_flight (const SessionOutbox *outbox)
   return outbox->sent_at - outbox->acked_at;
 }
 
-/* Bytes of all messages up to and with this fragment of it. */
+/* Bytes of all messages up to the end of fragment `number`, which belongs to `message`. */
 static guint64
 end_of (const SessionOutbox *outbox, const OutboxMessage *message, guint64 number)
 {
   return message->start + MIN (message->size, (number - message->first + 1) * outbox->fragment);
 }
 
-/* Where fragment sent + 1 begins in its message: `offset` bytes after the start. */
+/* Makes the next fragment begin `offset` bytes after the start of its message. */
 static void
 seek (SessionOutbox *outbox, gsize offset)
 {
@@ -138,7 +138,8 @@ session_outbox_acknowledge (SessionOutbox *outbox, guint64 number)
   g_assert (number <= outbox->high);
   if (number <= outbox->acked)
     return FALSE;
-  /* What went over another connection has arrived before it went over this one, too. */
+  /* An acknowledgement may be ahead: the fragments came over another connection before this one
+   * sent them. */
   gboolean ahead = number > outbox->sent;
   while ((message = g_queue_peek_head (&outbox->messages)) != NULL
          && message->first + message->count - 1 <= number)
@@ -155,7 +156,8 @@ session_outbox_acknowledge (SessionOutbox *outbox, guint64 number)
   return TRUE;
 }
 
-/* (transfer full): a head and slices of the message; moves on behind them. */
+/* (transfer full): a head, and slices of the next `left` bytes of the message. Moves behind these
+ * bytes. */
 static GPtrArray *
 cut (SessionOutbox *outbox, const OutboxMessage *message, gsize left)
 {
@@ -188,7 +190,7 @@ session_outbox_next (SessionOutbox *outbox, SessionFrame *frame)
   OutboxMessage *message = outbox->next->data;
   guint64 number = outbox->sent + 1;
   guint64 end_at = end_of (outbox, message, number);
-  /* What went once may still be under way with the head that it had. */
+  /* A frame that was sent before may still be under way with its old head, so it is cut anew. */
   gboolean as_it_is = message->count == 1 && number > outbox->high;
 
   frame->kind = SESSION_FRAME_DATA;

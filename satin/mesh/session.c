@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One end of a session.
  *
- * Numbers. Each fragment of a stream has a number, counted from 1 as long as both are members. The
- * receiver takes exactly the next one. A connection begins with HELLO, which says how far each
- * stream of the other end has come; the sender then goes on from there, so on one connection the
- * numbers never skip what the receiver lacks. A smaller number is a copy; a larger one is a broken
- * rule.
+ * Numbers. The fragments of a stream are numbered from 1, as long as both nodes are members. The
+ * receiver takes exactly the next number. A connection begins with HELLO, which says up to which
+ * number each stream of the other end has come; the sender continues from there. So within a
+ * connection the sender never skips a number that the receiver lacks. A smaller number is a copy; a
+ * larger one breaks the rules.
  *
- * Connections. Several may be up. Each end chooses by itself which one carries what it sends, and
- * hears all of them. A change of the carrier sends again what is not acknowledged, so an old
- * connection owes nothing: it may close, or deliver late. Both ends rank connections alike (direct
- * before relayed, dialled by the elder member before the other), and only the end that began a
- * connection retires it for a better one. An end to which nothing comes over its connections any
- * more counts them as stalled, asks for another, and says in its HELLO that it needs that one: the
- * other end cannot know.
+ * Connections. Several may be up. Each end chooses for itself which one carries what it sends, and
+ * receives from all of them. After a change of the carrier, fragments without acknowledgement are
+ * sent again. So the old connection is not needed: it may close, or deliver late. Both ends rank
+ * connections alike (direct before relayed, dialled by the elder member before the other), and only
+ * the end that dialled a connection retires it for a better one. An end that hears nothing over its
+ * connections counts them as stalled and asks for another. Its HELLO there says that it needs this
+ * connection, which the other end cannot know.
  *
- * Acknowledgements go back over the connection on which fragments came, alone or on what is sent
- * there. One that is lost with its connection need not be repeated: the sender notices the loss,
- * changes its carrier and so asks again.
+ * Acknowledgements return over the connection on which fragments came, alone or in a frame that is
+ * sent there. An acknowledgement that is lost with its connection is not repeated: the sender
+ * notices the loss, changes its carrier and so asks again.
  *
- * The first connection of a quiet session carries at once. Where something may have been lost with
+ * The first connection of a quiet session carries at once. If fragments may have been lost with
  * another connection, the other end's HELLO must come first.
  *
- * Closing. An end that has nothing unacknowledged and was silent for idle_us says BYE and closes.
- * The ends need not agree: what the other one sends meanwhile is lost with the connection, stays
- * unacknowledged and brings up the next connection.
+ * Closing. An end that has nothing unacknowledged and was silent for idle_us sends BYE and closes.
+ * The ends need not agree: a message that the other end sends meanwhile is lost with the
+ * connection, stays unacknowledged and brings up the next connection.
  *
  * Tests: test-session, sessions. */
 #include "config.h"
@@ -86,7 +86,8 @@ state_now (const Session *session)
 
 /* ---- acknowledgements and sending ---- */
 
-/* The sender keeps a whole message until its last fragment, however small, is acknowledged. */
+/* Notes that fragments must be acknowledged. The sender keeps a whole message until its last
+ * fragment is acknowledged, so the size of the message counts, too. */
 static void
 owe (Session *session, guint64 now_us, SessionConnection *connection, gsize bytes, gsize message)
 {
@@ -129,7 +130,7 @@ pump (Session *session, guint64 now_us)
       SessionOutbox *out = &session->out[stream];
       const SessionOutbox *urgent = &session->out[SESSION_URGENT];
       if (urgent->sent < urgent->last && stream != SESSION_URGENT)
-        return; /* bulk passes nothing */
+        return; /* bulk overtakes nothing */
       while (out->sent < out->last && session_outbox_flight (out) < session->config.flight_max)
         {
           SessionFrame frame = { .stream = stream };
@@ -143,12 +144,12 @@ pump (Session *session, guint64 now_us)
     }
 }
 
-/* After each event. */
+/* Ends the handling of each event. */
 static void
 settle (Session *session, guint64 now_us)
 {
   const SessionConnection *carrier = session->carrier;
-  /* As nearly always: the only connection carries. */
+  /* nearly always the only connection carries */
   gboolean steady = carrier != NULL && carrier->state == SESSION_CONNECTION_GREETED
                     && session->connections->len == 1;
 
@@ -197,7 +198,7 @@ session_connection_down (Session *session, guint64 now_us, guint64 number)
   settle (session, now_us);
 }
 
-/* ---- hearing ---- */
+/* ---- receiving ---- */
 
 static void
 apply_acknowledgement (Session *session, guint64 now_us, const SessionFrame *frame)
@@ -222,7 +223,7 @@ hear_data (Session *session, guint64 now_us, SessionConnection *connection,
     {
     case SESSION_INBOX_WRONG:
       return "a fragment is out of order";
-    case SESSION_INBOX_KNOWN: /* the other end has not heard that it came */
+    case SESSION_INBOX_KNOWN: /* the other end does not know that it came */
       owe (session, now_us, connection, 0, 0);
       return NULL;
     case SESSION_INBOX_TAKEN:
@@ -241,7 +242,7 @@ hear_data (Session *session, guint64 now_us, SessionConnection *connection,
   return NULL;
 }
 
-/* What breaks a rule, or NULL. Nothing is changed by a frame that breaks one. */
+/* Returns the rule that the frame breaks, or NULL. A frame that breaks a rule changes nothing. */
 static const char *
 hear_frame (Session *session, guint64 now_us, SessionConnection *connection,
             const SessionFrame *frame, GBytes *bytes)
@@ -295,7 +296,7 @@ session_hear (Session *session, guint64 now_us, guint64 number, GBytes *bytes)
 
 /* ---- time ---- */
 
-/* When the carrier has been silent for too long. */
+/* When the carrier will count as stalled. */
 static guint64
 stall_due (const Session *session)
 {
@@ -356,7 +357,7 @@ session_tick (Session *session, guint64 now_us)
   settle (session, now_us);
 }
 
-/* ---- the owner ---- */
+/* ---- for the owner ---- */
 
 static SessionConfig
 with_defaults (const SessionConfig *config)
