@@ -4,8 +4,8 @@
 
 #include <glib.h>
 
-/* Appends `text` in quotes. Each byte that is not UTF-8 becomes U+FFFD, since JSON has no other
- * bytes: paths and arguments may have any. NULL becomes null. */
+/* Appends `text` in quotes. Bytes that are not UTF-8 become U+FFFD, since JSON allows no others;
+ * paths and arguments may contain any. NULL becomes null. */
 void json_append_string (GString *to, const char *text);
 /* Appends `,"KEY":` and `text` as json_append_string does: a member of an object after the first
  * one. `key` needs no escapes. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A small JSON reader by recursive descent. Any thread, pure. What it reads came over
- * a socket from another process, so it trusts nothing and asserts nothing about it. */
+/* A JSON reader by recursive descent. Its input comes over a socket from another process, so it
+ * trusts nothing and asserts nothing about the input. */
 #include "json.h"
 
 #include <math.h>
@@ -47,7 +47,8 @@ read_hex4 (const char *at, gunichar *unit)
   return TRUE;
 }
 
-/* After `\u`. Two surrogates make one character; one alone becomes the replacement character. */
+/* Reads the digits after `\u`. Two surrogates make one character; one alone becomes the replacement
+ * character. */
 static gboolean
 read_unicode (Reader *reader, GString *text)
 {
@@ -86,7 +87,7 @@ read_escape (Reader *reader, GString *text)
   return TRUE;
 }
 
-/* (transfer full) The opening quote was taken. */
+/* Reads a text after its opening quote. (transfer full) */
 static char *
 read_text (Reader *reader)
 {
@@ -151,7 +152,7 @@ read_array (Reader *reader)
     }
 }
 
-/* The end of the digits at `at`, one at least. (nullable) */
+/* The end of the digits at `at`; NULL: there is none. (nullable) */
 static const char *
 skip_digits (const char *at)
 {
@@ -160,7 +161,7 @@ skip_digits (const char *at)
   return n > 0 ? at + n : NULL;
 }
 
-/* The end of the number at `at`, as RFC 8259 has it; strtod would read `inf` and `0x10`, too.
+/* The end of the number at `at`, by RFC 8259: strtod would also read `inf` and `0x10`.
  * (nullable) */
 static const char *
 skip_number (const char *at)

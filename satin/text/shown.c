@@ -45,7 +45,7 @@ static guint
 columns_of (gunichar c)
 {
   if (!g_unichar_isprint (c))
-    return 1; /* it is shown as "?" */
+    return 1; /* shown as "?" */
   if (g_unichar_iszerowidth (c))
     return 0;
   return g_unichar_iswide (c) ? 2 : 1;
