@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Points are passed a few times for each transaction, so that a look at a static word is all they
- * cost. */
+/* A transaction passes several points, so a point costs only the reading of a static word. */
 #include "crash.h"
 
 #include <glib.h>

@@ -53,7 +53,7 @@ outlet_is_writable (const char *what, const char *path, GError **error)
   if (stat (path, &info) == 0 && !S_ISREG (info.st_mode))
     return access (path, W_OK) == 0 /* a device or a pipe */
            || refuse (error, "cannot write %s '%s': %s", what, path, g_strerror (errno));
-  /* Only trying tells: permissions do not bind root, and say nothing of read-only disks. */
+  /* Permissions do not bind root and do not tell of read-only disks, so it tries to write. */
   fd = g_mkstemp (trial);
   if (fd < 0)
     return refuse (error, "%s '%s': cannot write in the folder '%s': %s", what, path, folder,

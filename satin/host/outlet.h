@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A file that people named for what we tell them. */
+/* Files that the user names for Satin's output, such as statistics and traces. */
 #pragma once
 
 #include <gio/gio.h>
 
-/* Whether outlet_write can write to `path`; tries it by a file of another name there. FALSE: a
- * sentence that names it as `what`. Any thread. */
+/* FALSE: outlet_write cannot write to `path`; the message calls the file `what`. Tries it with a
+ * temporary file in the same folder. Any thread. */
 gboolean outlet_is_writable (const char *what, const char *path,
                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
-/* Writes all of `text` to `path`: by a temporary file and rename where that is (or leads to) an
- * ordinary file or nothing yet, so that readers see all or nothing; into it where it is a device, a
- * pipe, or one of this process's own streams (/dev/stderr). Any thread. */
+/* Writes `text` to `path`. If `path` is an ordinary file, leads to one or does not exist, it uses a
+ * temporary file and rename, so that readers see all or nothing. It writes directly into a device,
+ * a pipe or a stream of this process (/dev/stderr). Any thread. */
 gboolean outlet_write (const char *path, const char *text,
                        GError **error) G_GNUC_WARN_UNUSED_RESULT;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See own-fds.h. A plain table of bits, since a forked process may look at it at any moment. */
+/* See own-fds.h. A plain table of bits: a forked process may read it at any moment. */
 #include "own-fds.h"
 
 #include <glib.h>
 #include <pthread.h>
 #include <unistd.h>
 
-#define FDS_MAX 65536 /* greater ones are inherited */
+#define FDS_MAX 65536 /* greater descriptors are inherited */
 #define BITS 32
 
 static guint own_bits[FDS_MAX / BITS]; /* atomic */

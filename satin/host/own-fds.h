@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Descriptors that a process which a job forks must not hold: as long as it did, others would take
- * a dead node for alive, and its port and socket be in use. Any thread. */
+/* Descriptors that processes forked by a job must not inherit. Otherwise a dead node would look
+ * alive, and its port and socket would stay in use. Any thread. */
 #pragma once
 
-/* From now on, until it is taken out again, each forked process closes it. */
+/* From now on each forked process closes `fd`, until own_fds_remove. */
 void own_fds_add (int fd);
-/* Before it is closed. */
+/* Call this before `fd` is closed. */
 void own_fds_remove (int fd);

@@ -45,7 +45,7 @@ process_host (void)
     {
       g_autofree char *machine = read_line ("/etc/machine-id");
       g_autofree char *processes = g_file_read_link ("/proc/self/ns/pid", NULL);
-      /* Two machines that have no id may have the same name, but they were not started at once. */
+      /* Two machines without an id may share a name, but not a boot id. */
       g_autofree char *text
           = g_strjoin ("\n", g_get_host_name (), machine[0] != '\0' ? machine : boot_id (),
                        processes != NULL ? processes : "", NULL);
@@ -54,7 +54,7 @@ process_host (void)
   return digits;
 }
 
-/* In a namespace whose /proc was not mounted anew the numbers there are those of another one. */
+/* FALSE: /proc belongs to another PID namespace, so its numbers mean other processes. */
 static gboolean
 proc_is_ours (void)
 {
@@ -63,7 +63,7 @@ proc_is_ours (void)
   return self != NULL && g_ascii_strtoll (self, NULL, 10) == getpid ();
 }
 
-/* FALSE: there is no such process, or only its remains. `birth`: 0: it cannot be known. */
+/* FALSE: there is no such process, or it is a zombie. `birth` (out): 0 if it cannot be known. */
 static gboolean
 look (gint64 pid, guint32 *birth)
 {
@@ -86,8 +86,8 @@ look (gint64 pid, guint32 *birth)
     return TRUE;
   g_autofree char *born = g_strdup_printf ("%s\n%" G_GUINT64_FORMAT, boot_id (), start);
   *birth = MAX (digest_of (born), 1);
-  /* Nobody may reap the children of one that died. But the first thread is also a zombie when it
-   * has ended before others, or when one of these executes a program and is about to replace it. */
+  /* A zombie may stay if nobody reaps it. But the state of a process is that of its first thread,
+   * which is also a zombie if it ended before others or another thread is executing a program. */
   return (state != 'Z' && state != 'X') || threads > 1;
 }
 
@@ -100,7 +100,7 @@ process_mark (gint64 pid)
   return g_strdup_printf ("%s-%" G_GINT64_FORMAT "-%u", process_host (), pid, birth);
 }
 
-/* Digits only, as process_mark writes them. */
+/* Accepts only digits, as process_mark writes them. */
 static gboolean
 read_number (const char **at, gint64 most, gint64 *number)
 {

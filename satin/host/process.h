@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whether a process that left its mark in a file or a file's name still lives. The one test for
- * all places: folders and stores may be shared by hosts and containers, where process numbers mean
- * nothing, and numbers are given again. Any thread; reads /proc. */
+/* Tells whether a process is alive that left its mark in a file or in a file's name. This is the
+ * only such test: folders and stores may be shared by hosts and containers, where a process number
+ * alone means nothing, and numbers are used again. Any thread; reads /proc. */
 #pragma once
 
 #include <glib.h>
@@ -17,10 +17,10 @@ typedef struct
 
 typedef enum
 {
-  PROCESS_DEAD,     /* of this host and PID namespace, and gone: ended, a zombie, another process
-                       has its number, or the host was started anew */
-  PROCESS_ALIVE,    /* of this host and PID namespace, and there */
-  PROCESS_ELSEWHERE /* of another host or PID namespace: it cannot be known here */
+  PROCESS_DEAD,     /* of this host and PID namespace, and gone: it ended or is a zombie, another
+                     * process has its number, or the host was booted again */
+  PROCESS_ALIVE,    /* of this host and PID namespace, and running */
+  PROCESS_ELSEWHERE /* of another host or PID namespace: its state cannot be known here */
 } ProcessState;
 
 /* The mark of process `pid` of this host and namespace. (transfer full) */
@@ -28,7 +28,7 @@ char *process_mark (gint64 pid);
 /* Reads a mark at the beginning of `text`. Returns its length; 0: there is none. */
 gsize process_read_mark (const char *text, ProcessMark *mark);
 ProcessState process_state (const ProcessMark *mark);
-/* The same of a process that left only its number, which must be of this host and namespace. */
+/* For a process of which only the number is known. It must be of this host and namespace. */
 gboolean process_is_alive (gint64 pid);
-/* The `host` of marks that are made here. */
+/* The `host` in marks of this process. */
 const char *process_host (void);

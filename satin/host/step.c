@@ -4,7 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Shells and wrappers between a task and the launcher's process on its host. */
+/* Most ancestors searched: shells and wrappers may stand between a task and the launcher's
+ * process. */
 #define ANCESTORS_MAX 16
 
 int
@@ -53,8 +54,8 @@ read_process (int pid, gsize *size, int *parent)
   return g_file_get_contents (words_file, &words, size, NULL) ? words : NULL;
 }
 
-/* The address of the mpirun whose proxy on this host has started this process: the same on all
- * hosts. (transfer full) (nullable) */
+/* The address of mpirun, from the command line of the proxy that started this process. It is the
+ * same on all hosts. (transfer full) (nullable) */
 static char *
 find_hydra (void)
 {
@@ -72,7 +73,7 @@ find_hydra (void)
   return NULL;
 }
 
-/* FALSE: one of these is not set, or there is one task only. */
+/* FALSE: a variable is not set, or there is only one task. */
 static gboolean
 read_numbers (Step *step, const char *tasks, const char *task, const char *here)
 {
@@ -100,7 +101,7 @@ read_openmpi (Step *step)
 {
   const char *name = g_getenv ("PMIX_NAMESPACE");
 
-  /* The name of a job of Open MPI 4 is no more than 16 random bits; the key is 128. */
+  /* A job name of Open MPI 4 has only 16 random bits; this key has 128. */
   return read_numbers (step, "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK",
                        "OMPI_COMM_WORLD_LOCAL_SIZE")
          && set_id (step, STEP_OPENMPI, name != NULL ? name : g_getenv ("OMPI_MCA_ess_base_jobid"),
@@ -126,8 +127,8 @@ read_slurm (Step *step)
          && set_id (step, STEP_SLURM, g_getenv ("SLURM_JOB_ID"), g_getenv ("SLURM_STEP_ID"));
 }
 
-/* Within an allocation mpirun starts its own processes by srun, whose variables the tasks inherit:
- * so mpirun comes first. */
+/* Within a Slurm allocation mpirun starts its own processes by srun, and tasks inherit srun's
+ * variables. So mpirun is tested first. */
 gboolean
 step_read (Step *step)
 {

@@ -15,7 +15,7 @@
 
 #define STEM "satin-copy-"
 #define RANDOM "XXXXXX"
-#define HOLD_S 60 /* who makes one holds it within this */
+#define HOLD_S 60 /* a folder younger than this may not have its lock yet */
 #define REMOVE_TRIES 64
 
 typedef struct
@@ -25,9 +25,9 @@ typedef struct
 } Held;
 
 static GMutex temporary_mutex;
-static GArray *temporary_held; /* of Held */
+static GArray *temporary_held; /* (of Held) */
 
-/* FALSE: something is left. */
+/* FALSE: something was not removed. */
 static gboolean
 remove_files (const char *folder)
 {
@@ -102,7 +102,7 @@ temporary_make_in (const char *above, const char *stem, GError **error)
       g_free (held.folder);
       return NULL;
     }
-  char *folder = g_strdup (held.folder); /* once it is held, a signal may let it go */
+  char *folder = g_strdup (held.folder); /* after the append a signal may free held.folder */
   held.fd = open (held.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (held.fd >= 0)
     (void)flock (held.fd, LOCK_EX | LOCK_NB);
@@ -115,9 +115,10 @@ temporary_make_in (const char *above, const char *stem, GError **error)
   return folder;
 }
 
-/* Another thread may still write in it by its name, as a scribe does when the process ends without
- * it. So it is given another one first, which a sweep knows, too. What was about to be made under
- * the old one may still come: once for each thread. */
+/* Another thread may still write into the folder by its name, as a scribe does when the process
+ * ends without waiting for it. So the folder is renamed first, to a name that a sweep recognises. A
+ * file may still appear that a thread was creating meanwhile, at most one for each thread: the
+ * removal is repeated. */
 static void
 remove_under_writers (const char *folder)
 {
@@ -129,7 +130,7 @@ remove_under_writers (const char *folder)
     g_thread_yield ();
 }
 
-/* With the mutex. */
+/* Called with the mutex held. */
 static void
 let_go (guint place)
 {
@@ -163,7 +164,7 @@ wait_for_signal (void *data)
 
   if (sigwait (set, &number) != 0)
     return NULL;
-  g_mutex_lock (&temporary_mutex); /* for good: nothing is made any more */
+  g_mutex_lock (&temporary_mutex); /* never unlocked: no folder is made any more */
   while (temporary_held != NULL && temporary_held->len > 0)
     let_go (temporary_held->len - 1);
   (void)pthread_sigmask (SIG_UNBLOCK, set, NULL);
