@@ -25,7 +25,7 @@ is_coordinator (GVariant *node)
   return FALSE;
 }
 
-/* (transfer full) (nullable): where the coordinator listens. */
+/* (transfer full) (nullable): the coordinator's address. */
 static char *
 find_coordinator (const char *reply)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a run says of itself. Blocks; any thread. */
 #pragma once
 
 #include <gio/gio.h>
 
-/* What a run says of itself, as its coordinator does if that can be asked, since it
- * knows best how much is done. Any thread. (transfer full) (nullable) */
+/* The status of a run. Asks the run's coordinator if it can be reached, since the coordinator knows
+ * best how much is done; otherwise another node. Blocks. Any thread. (transfer full) (nullable) */
 char *ask_status (const char *path, GError **error);

@@ -7,11 +7,11 @@
 #include <unistd.h>
 
 #define CLAIMS_MAX 1000
-/* How long the launcher may take to start all nodes. */
+/* How long the launcher may take to start all nodes: so many pauses. */
 #define STARTED_TRIES 40
 #define STARTED_PAUSE_US 50000
 
-/* The process that made claim `file`; 0: none has. */
+/* The process that made claim `file`; 0: there is no such claim. */
 static gint64
 claimer (const char *folder, const char *file)
 {
@@ -22,7 +22,7 @@ claimer (const char *folder, const char *file)
   return g_ascii_strtoll (text, NULL, 10);
 }
 
-/* (transfer full) (nullable): why this process cannot found the run. */
+/* (transfer full) (nullable): why process `pid` cannot found the run. */
 static char *
 unfit_for (const char *folder, gint64 pid)
 {
@@ -39,7 +39,7 @@ may_found (const char *folder, gint64 pid)
   return why == NULL && folder_pid_is_live (folder, pid);
 }
 
-/* What each said, and who said the same. (transfer full) */
+/* Each different reason, and the nodes that gave it. (transfer full) */
 static char *
 all_troubles (const char *folder)
 {
@@ -67,7 +67,7 @@ all_troubles (const char *folder)
   return g_string_free (g_steal_pointer (&text), FALSE);
 }
 
-/* (transfer full): the nodes that were started here, of gint64. */
+/* (transfer full): the processes of the nodes that were started here (of gint64). */
 static GArray *
 all_started (const char *folder, guint nodes)
 {

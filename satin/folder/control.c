@@ -33,7 +33,7 @@ control_ask_at (const char *run_folder, const char *address, const char *request
   return asker != NULL ? wire_asker_ask (asker, request, NULL, NULL) : NULL;
 }
 
-/* (transfer full) (nullable): where the node `pid` listens, if its process lives. */
+/* (transfer full) (nullable): the address of node `pid`, if its process lives. */
 static char *
 address_of (const char *run_folder, gint64 pid)
 {
@@ -64,13 +64,14 @@ control_ask (const char *run_folder, const char *request, GError **error)
 
 typedef enum
 {
-  BROUGHT, /* it is on the disk here */
-  ABSENT,  /* the node does not have it */
+  BROUGHT, /* the file is on the disk here */
+  ABSENT,  /* the node does not have the file */
   FAILED
 } Brought;
 
-/* A piece of `name` from `offset` on: its bytes in *piece (transfer full), and the size of the
- * whole file in *size. FALSE: the node has no such file, or is gone (`error`). */
+/* A piece of `name` from `offset` on: its bytes in *piece (transfer full), the size of the whole
+ * file in *size. FALSE without `error`: the node has no such file. FALSE with `error`: the node is
+ * gone. */
 static gboolean
 fetch_piece (WireAsker *asker, const char *name, gsize offset, GBytes **piece, gsize *size,
              GError **error)
@@ -90,7 +91,7 @@ fetch_piece (WireAsker *asker, const char *name, gsize offset, GBytes **piece, g
   return TRUE;
 }
 
-/* Brings the rest of a file whose first piece is there. */
+/* Fetches the rest of a file after its first piece. */
 static gboolean
 write_rest (WireAsker *asker, const char *name, FolderFile *file, GBytes *first, gsize size,
             GError **error)
@@ -134,7 +135,7 @@ bring_file (WireAsker *asker, const char *run_folder, const char *name, GError *
       return FAILED;
     }
   if (folder_size (run_folder, name) >= 0)
-    return BROUGHT; /* the first one stays */
+    return BROUGHT; /* an earlier file stays */
   file = folder_file_begin (run_folder, name, error);
   return file != NULL && write_rest (asker, name, file, first, size, error)
                  && folder_file_end (g_steal_pointer (&file), FOLDER_FILE_FIRST_SAFE, error)
@@ -142,8 +143,7 @@ bring_file (WireAsker *asker, const char *run_folder, const char *name, GError *
              : FAILED;
 }
 
-/* Of a node whose run has ended, all but `end`. FALSE: a file of it is not here, or no answer came.
- */
+/* Fetches all files of the end except `end`. FALSE: a file could not be fetched. */
 static gboolean
 bring_from (WireAsker *asker, const char *run_folder, GError **error)
 {
@@ -173,7 +173,7 @@ control_bring_end (const char *run_folder, GError **error)
       if (!bring_from (asker, run_folder, &why))
         {
           if (why->domain != FOLDER_ERROR)
-            return TRUE; /* the node is gone, or slow: the waiting verb tries again */
+            return TRUE; /* the node is gone or slow: the verb that waits will try again */
           g_propagate_error (error, g_steal_pointer (&why));
           return FALSE;
         }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See folder-ended.h. The files are links, so they keep their times. A record is made in a draft,
- * a folder beside it, and renamed: several processes may record one run at the same time.
- * Tests: status.sh. */
+/* See folder-ended.h. The files are hard links, so they keep their times. A record is made in a
+ * draft, a folder beside it, and renamed, since several processes may record one run at the same
+ * time. Tests: status.sh. */
 #include "folder-ended.h"
 #include "folder-run.h"
 
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* `end` comes last: without it there is no record. */
+/* `end` comes last: a folder without it is no record. */
 static const char *const kept[] = { FOLDER_RUN_FILE, FOLDER_FILE_ERROR, FOLDER_FILE_ANSWER_CODE,
                                     FOLDER_FILE_ANSWER, FOLDER_FILE_END };
 
@@ -29,7 +29,7 @@ place_of (const char *name)
   return g_build_filename (above, name, NULL);
 }
 
-/* Only what was put there, and what readers leave. */
+/* Removes the files in the folder, and the folder. */
 static void
 remove_record (const char *place)
 {
@@ -57,10 +57,10 @@ folder_ended_us (const char *path)
 
 #define DRAFT ".draft-"
 #define PUT_TRIES 5
-/* Of a process whose state cannot be known here. */
+/* For drafts of processes whose state cannot be known here, in seconds. */
 #define DRAFT_KEEP_S 60
 
-/* A draft has its maker's mark in its name. */
+/* The name of a draft contains its maker's mark. */
 static gboolean
 is_dead_draft (const char *name, const char *place)
 {
@@ -137,7 +137,7 @@ folder_ended_forget (const char *name)
   remove_record (place);
 }
 
-/* The answer was shown: that there is one is all that is kept of it. */
+/* Of the answer only its existence is kept: it was shown. */
 static gboolean
 keep (const char *path, const char *place, const char *file)
 {
@@ -149,7 +149,7 @@ keep (const char *path, const char *place, const char *file)
   return link (from, to) == 0 || folder_size (path, file) < 0;
 }
 
-/* `end` of both is one file: another process has recorded this run. */
+/* TRUE: both have the same file `end`, so another process has recorded this run. */
 static gboolean
 is_same_end (const char *path, const char *place)
 {
@@ -161,7 +161,7 @@ is_same_end (const char *path, const char *place)
          && a.st_dev == b.st_dev;
 }
 
-/* FALSE: nothing is recorded; the run has ended all the same. */
+/* FALSE: the record is incomplete. */
 static gboolean
 write_draft (const char *path, const char *draft)
 {
@@ -171,7 +171,8 @@ write_draft (const char *path, const char *draft)
   return folder_ended_us (draft) != 0;
 }
 
-/* In place of the record of an earlier run. FALSE: the draft is not needed, or does not fit. */
+/* Replaces the record of an earlier run. FALSE: another process has recorded this run, or it
+ * failed. */
 static gboolean
 put (const char *draft, const char *place)
 {
@@ -194,7 +195,7 @@ folder_ended_record (const char *path)
 
   if (folder_ended_us (path) == 0 || strcmp (runs, parent) != 0)
     return;
-  g_ptr_array_unref (folder_ended_list ()); /* the old ones go */
+  g_ptr_array_unref (folder_ended_list ()); /* removes old records */
   g_autofree char *mark = process_mark (getpid ());
   g_autofree char *pattern = g_strconcat (DRAFT, mark, "-XXXXXX", NULL);
   draft = g_build_filename (above, pattern, NULL);

@@ -50,7 +50,7 @@ folder_file_add (FolderFile *file, const void *data, gsize size, GError **error)
   return whole_write (file->fd, data, size) || fail (error, file->target);
 }
 
-/* A new name is on the disk when its folder is. */
+/* A new name is safe only when its folder is flushed. */
 static gboolean
 sync_folder (const char *path)
 {
@@ -81,7 +81,7 @@ folder_file_end (FolderFile *file, FolderFileEnd how, GError **error)
   gboolean ok = give_name (file, how) || fail (error, file->target);
 
   if (ok && how == FOLDER_FILE_LAST)
-    g_clear_pointer (&file->temporary, g_free); /* it has the other name now */
+    g_clear_pointer (&file->temporary, g_free); /* it was renamed */
   folder_file_drop (file);
   return ok;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which processes of a run's folder live. A home may be shared by hosts and containers: so each
- * process leaves its mark there (host/process.h), in node-PID.process, and touches that file
- * while it lives. A verb that waits for the end has its mark in node-PID.stays. Any thread;
+/* Tells which processes of a run's folder live. A home may be shared by hosts and containers. So
+ * each process leaves its mark (host/process.h) in node-PID.process, and touches that file while it
+ * lives. A verb that waits for the end leaves its mark in node-PID.stays. Any thread;
  * folder_is_live may ask nodes. Tests: test-folder, home.sh. */
 #include "folder-ended.h"
 #include "folder.h"
@@ -18,7 +18,7 @@
 #include <unistd.h>
 #include <utime.h>
 
-/* A folder without `run` is being made, or whoever made it was killed. */
+/* A folder without `run` counts as being made for so long; after that its maker was killed. */
 #define BIRTH_LIMIT_S 10
 
 static char *
@@ -29,7 +29,8 @@ path_of (const char *path, gint64 pid, const char *suffix)
   return g_build_filename (path, file, NULL);
 }
 
-/* The mark, and the name of the host for people. Of no interest to a launcher on another host. */
+/* Writes the mark, and the host's name for people. Quietly: launchers on other hosts do not need
+ * it. */
 static gboolean
 leave_mark (const char *path, gint64 pid, const char *suffix, GError **error)
 {
@@ -40,7 +41,7 @@ leave_mark (const char *path, gint64 pid, const char *suffix, GError **error)
   return folder_write_quietly (path, file, bytes, error);
 }
 
-/* FALSE: there is none. `host` (nullable) (out) (transfer full). */
+/* FALSE: there is no mark. `host` (nullable) (out) (transfer full). */
 static gboolean
 read_mark (const char *path, gint64 pid, const char *suffix, ProcessMark *mark, char **host)
 {
@@ -57,7 +58,8 @@ read_mark (const char *path, gint64 pid, const char *suffix, ProcessMark *mark, 
   return TRUE;
 }
 
-/* Written or touched within so many seconds; or in the future of this host's clock. */
+/* TRUE: `file` was written or touched within `limit_s` seconds, or lies in the future of this
+ * host's clock. */
 static gboolean
 is_fresh (const char *file, gint64 limit_s)
 {
@@ -72,8 +74,9 @@ is_live_by (const char *path, gint64 pid, const char *suffix)
   g_autofree char *file = path_of (path, pid, suffix);
   ProcessMark mark;
 
-  /* A process that has just been started may not have left its mark yet; folders of older
-   * versions have none. That its number is in use says too much at worst, never too little. */
+  /* A process that has just started may not have left its mark yet, and folders of older versions
+   * have no marks. Then a process with this number counts: this may call a dead process alive, but
+   * not a live one dead. */
   if (!read_mark (path, pid, suffix, &mark, NULL) || mark.pid != pid)
     return process_is_alive (pid);
   ProcessState state = process_state (&mark);
@@ -121,7 +124,7 @@ folder_other_host (const char *path)
   return host;
 }
 
-/* Nodes of another host that have given no sign for long may be asked. */
+/* Asks the nodes of other hosts at their addresses; for nodes without a recent sign of life. */
 static gboolean
 answers (const char *path, const GArray *pids)
 {

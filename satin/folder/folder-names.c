@@ -30,7 +30,7 @@ static const FolderName table[] = {
     "the N-th process that is to found the run: its number (claim.c)" },
   { FOLDER_SUSPEND, FOLDER_NAME_WHOLE, VERB, LAUNCHER, FOLDER_STAYS_HERE,
     "empty: the launcher is to suspend the run, since no node listens yet" },
-  /* its end, in the order in which they are written */
+  /* the end of the run, in the order of writing */
   { FOLDER_FILE_ANSWER_CODE, FOLDER_NAME_WHOLE, NODE, ALL, FOLDER_FROM_FAR,
     "what main returned" },
   { FOLDER_FILE_ANSWER, FOLDER_NAME_WHOLE, NODE, ALL, FOLDER_FROM_FAR,
@@ -81,7 +81,7 @@ folder_names (guint *n)
   return table;
 }
 
-/* (nullable): of node-PID.SUFFIX. */
+/* The suffix of node-PID.SUFFIX. (nullable) */
 static const char *
 suffix_of (const char *file)
 {

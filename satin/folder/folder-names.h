@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The files in a run's folder: each name is written here and nowhere else, and folder-names.c says
- * of each who writes and who reads it. Pure. */
+/* The names of all files in a run's folder. Each name is defined only here; the table in
+ * folder-names.c says who writes and who reads the file. Pure. */
 #pragma once
 
 #include <glib.h>
@@ -21,12 +21,12 @@
 #define FOLDER_FILE_END "end"
 #define FOLDER_FILE_SHOWN "shown"
 
-/* Files of the folder that a node of another host has for itself (relay.h). */
+/* Files in the folder that a node on another host has for itself (relay.h). */
 #define RELAY_PEERS "peers"
 #define RELAY_FOUNDER "founder"
 #define RELAY_STORES "stores"
 
-/* Names that a number or other letters follow. */
+/* Beginnings of names; a number or letters follow. */
 #define FOLDER_FOUNDER "founder-"
 #define FOLDER_BATCH "batch-"
 
@@ -45,7 +45,7 @@
 typedef enum
 {
   FOLDER_NAME_WHOLE, /* the file has this name */
-  FOLDER_NAME_STEM,  /* the name begins so */
+  FOLDER_NAME_STEM,  /* the name begins with this */
   FOLDER_NAME_SUFFIX /* node-PID.SUFFIX */
 } FolderNameKind;
 
@@ -53,18 +53,20 @@ typedef enum
 typedef enum
 {
   FOLDER_BY_NOBODY = 0,
-  FOLDER_BY_LAUNCHER = 1 << 0, /* satin run, resume and add; where none is, the program alone */
+  FOLDER_BY_LAUNCHER = 1 << 0, /* satin run, resume and add; a program without a launcher */
   FOLDER_BY_NODE = 1 << 1,
   FOLDER_BY_VERB = 1 << 2 /* any other verb of the command */
 } FolderParty;
 
-/* Between the run's folder and that of a node on another host. */
+/* Which way the file is copied, between the run's folder and the folder of a node on another
+ * host. */
 typedef enum
 {
   FOLDER_STAYS_HERE,
-  FOLDER_TO_FAR,      /* the launcher sends it */
-  FOLDER_FROM_FAR,    /* the node sends it; of the files of the run the first one stays */
-  FOLDER_FROM_FOUNDER /* likewise, and that of a later founder takes its place */
+  FOLDER_TO_FAR,      /* the launcher sends it to the node */
+  FOLDER_FROM_FAR,    /* the node sends it to the launcher; of the run's files the first copy
+                       * stays */
+  FOLDER_FROM_FOUNDER /* as FOLDER_FROM_FAR, but the copy of a later founder replaces it */
 } FolderTravel;
 
 typedef struct
@@ -73,11 +75,11 @@ typedef struct
   FolderNameKind kind;
   FolderParty writers, readers;
   FolderTravel travel;
-  const char *what; /* what it says */
+  const char *what; /* the contents */
 } FolderName;
 
-/* The table; *n (out): its rows. (transfer none) */
+/* All rows; *n (out): their number. (transfer none) */
 const FolderName *folder_names (guint *n);
-/* The row of a file with this name, such as "end", "founder-2" or "node-12.stats". (nullable):
- * Satin writes no such file. (transfer none) */
+/* The row for a file such as "end", "founder-2" or "node-12.stats". (nullable): NULL: Satin writes
+ * no such file. (transfer none) */
 const FolderName *folder_names_find (const char *file);

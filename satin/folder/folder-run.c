@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What `run` in a run's folder says, written and read back, and the files that bear a node's
- * process number. Any thread; blocks on a local disk. Must not know nodes, sockets or checkpoints.
- Tests: test-folder. */
+/* Reads and writes the file `run` of a run's folder, and the names of files with a process number.
+ * Any thread; blocks on a local disk. Knows nothing of nodes, sockets and checkpoints. Tests:
+ * test-folder. */
 #include "folder-run.h"
 
 #include <glib/gstdio.h>
@@ -10,7 +10,7 @@
 #define GROUP "run"
 #define GROUP_OPTIONS "launch"
 #define SOCKET_STEM "satin-"
-/* What a `run` file or a person may ask for at most. */
+/* Most lines read from node-PID.address. */
 #define ADDRESSES_MAX 16
 #define INTERVAL_LEAST_S 2.0 /* where Satin chooses */
 
@@ -34,7 +34,7 @@ folder_run_clear (FolderRun *run)
   memset (run, 0, sizeof *run);
 }
 
-/* A key file takes UTF-8 only, paths and arguments need not be: they stand in it C-escaped. */
+/* A key file accepts only UTF-8, but paths and arguments may be other bytes: they are C-escaped. */
 static void
 put_text (GKeyFile *file, const char *key, const char *text)
 {
@@ -52,8 +52,8 @@ get_text (GKeyFile *file, const char *key)
   return escaped == NULL ? NULL : g_strcompress (escaped);
 }
 
-/* Each argument has a key of its own: lists of GKeyFile cannot tell no argument from an empty one.
- */
+/* Each argument has its own key: lists of GKeyFile do not distinguish an empty list from one empty
+ * argument. */
 static void
 put_argv (GKeyFile *file, char **argv)
 {
@@ -94,7 +94,7 @@ folder_patience_fits (double heartbeat_s, double silence_s)
          && silence_s > FOLDER_SILENCE_HEARTBEATS * heartbeat_s - 1e-7; /* 0.3 is 3 times 0.1 */
 }
 
-/* In the order of NodeSteal. */
+/* In the order of the enum NodeSteal. */
 static const char *const ways[] = { "crs", "rs", "mw" };
 
 gboolean
@@ -161,7 +161,7 @@ put_options (GKeyFile *file, const FolderRun *run)
   g_key_file_set_uint64 (file, GROUP_OPTIONS, "shared-memory", run->shared_memory);
 }
 
-/* Both or none, since they must fit. */
+/* Sets both or none, since they must fit each other. */
 static void
 get_patience (GKeyFile *file, FolderRun *run)
 {
@@ -186,7 +186,7 @@ get_options (GKeyFile *file, FolderRun *run)
   if (nodes > 0 && nodes <= FOLDER_NODES_MAX)
     run->nodes = nodes;
   if (workers > 0)
-    run->workers = MIN (workers, FOLDER_WORKERS_MAX); /* a host may have more cores */
+    run->workers = MIN (workers, FOLDER_WORKERS_MAX); /* the host may have more cores */
   if (interval_s > 0 && interval_s <= FOLDER_INTERVAL_MAX_S)
     run->interval_s = interval_s;
   if (keep_s > 0 && keep_s <= FOLDER_INTERVAL_MAX_S)
@@ -316,7 +316,7 @@ folder_read (const char *path, FolderRun *run, GError **error)
   return TRUE;
 }
 
-/* node-PID.socket with the longest number that a process can have. */
+/* Tests node-PID.socket with the longest process number. */
 static gboolean
 socket_fits (const char *path)
 {
@@ -398,7 +398,7 @@ folder_pids (const char *path, const char *suffix)
                        : 0;
       g_autofree char *expected = folder_node_file (pid, suffix);
 
-      /* Only a name that comes out the same again is one of ours. */
+      /* accepts only names that folder_node_file can make */
       if (pid > 0 && strcmp (name, expected) == 0)
         g_array_append_val (pids, pid);
     }

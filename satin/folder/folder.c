@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The folder of a run as a place: its name, its birth and end, the files in it. What `run` says is
- * folder-run.c's. Any thread; blocks on a local disk. Must not know nodes, sockets or checkpoints.
- */
+/* The folder of a run: its name, creation and removal, and its files. folder-run.c reads and writes
+ * the file `run`. Any thread; blocks on a local disk. Knows nothing of nodes, sockets and
+ * checkpoints. */
 #include "folder.h"
 #include "folder-ended.h"
 #include "folder-file.h"
@@ -17,14 +17,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* How often a default name is drawn anew when the drawn one is taken. */
+/* How often a default name is drawn again if the name is taken. */
 #define NAME_DRAWS_MAX 100
-/* The letters of a program's name that go into a run's default name. */
+/* Letters of the program's name in a default name. */
 #define NAME_STEM_MAX 32
 #define CREDENTIAL_BYTES 32
 #define ID_BYTES 16
 #define SUSPENDED 75 /* as in NODE_END_SUSPENDED */
-/* How often a folder is looked through in which others still write, and the time between. */
+/* How often a folder is emptied while others still write into it, and the pause in between. */
 #define REMOVE_TRIES 100
 #define REMOVE_PAUSE_US 2000
 #define SHOW_PIECE (256 * 1024)
@@ -54,7 +54,7 @@ random_hex (gsize bytes, GError **error)
   guint8 buffer[CREDENTIAL_BYTES];
 
   g_assert (bytes <= sizeof buffer);
-  /* getentropy is short enough never to be interrupted, and has no descriptor to run out of. */
+  /* getentropy is never interrupted for so few bytes, and needs no descriptor. */
   if (getentropy (buffer, bytes) != 0)
     {
       fail (error, FOLDER_ERROR_FAILED, "read random bytes for", "credential");
@@ -149,7 +149,7 @@ folder_list (void)
 
 static gboolean remove_flat (const char *path, GError **error);
 
-/* unlink () never follows a link and never takes a folder. */
+/* unlink () does not follow links and does not remove folders. */
 static gboolean
 remove_one (const char *file, const char *name, GError **error)
 {
@@ -182,8 +182,8 @@ remove_files (const char *path, GError **error)
   return TRUE;
 }
 
-/* Removes what lies directly in `path`, then `path`. Somebody who is about to go may still write
- * there: what has appeared meanwhile is removed, too. */
+/* Removes the files in `path`, then `path`. A process that is about to end may still write there,
+ * so it tries again. */
 static gboolean
 remove_flat (const char *path, GError **error)
 {
@@ -211,7 +211,7 @@ folder_remove (const char *path, GError **error)
   return remove_flat (path, error);
 }
 
-/* FALSE without an error: the name is taken by a live run. */
+/* Makes the folder. TRUE without *made: a live run has this name. FALSE: it failed. */
 static gboolean
 make_folder (const char *path, gboolean *made, GError **error)
 {
@@ -246,7 +246,7 @@ draw_name (const char *program)
   return g_strdup (name->str);
 }
 
-/* Makes the folder under the given name, or under the first drawn name that no folder has. */
+/* Makes a folder of the given name, or of the first drawn name that is free. */
 static char *
 claim_name (FolderRun *run, const char *root, GError **error)
 {
@@ -473,12 +473,12 @@ folder_end (const char *path, int code, const char *sentence, GError **error)
       g_autoptr (GBytes) bytes = g_bytes_new (sentence, strlen (sentence));
 
       (void)!folder_write_first (path, FOLDER_FILE_ERROR, bytes,
-                                 NULL); /* the end is more than its words */
+                                 NULL); /* `end` matters more than the sentence */
     }
   return folder_write_first (path, FOLDER_FILE_END, end, error);
 }
 
-/* -1: no such file. */
+/* -1: there is no such file. */
 static int
 read_code (const char *path, const char *name)
 {
@@ -500,8 +500,8 @@ folder_has_ended (const char *path, int *code, char **sentence)
   *code = read_code (path, FOLDER_FILE_END);
   if (*code < 0)
     return FALSE;
-  /* Main had returned when its node died, and those left suspended the run, as was asked meanwhile:
-   * the answer is there, and is shown. */
+  /* Main had returned before its node died, and the other nodes suspended the run, as was asked
+   * meanwhile. The answer exists and will be shown. */
   int said = *code == SUSPENDED ? read_code (path, FOLDER_FILE_ANSWER_CODE) : -1;
   if (said >= 0 && g_file_test (answer, G_FILE_TEST_EXISTS))
     *code = said;
@@ -519,7 +519,7 @@ folder_lacks_answer (const char *path, int code)
   g_auto (FolderRun) run = { 0 };
 
   return code == 0 && folder_size (path, FOLDER_FILE_ANSWER) < 0 && folder_read (path, &run, NULL)
-         && run.nodes > 0; /* a program alone shows its answer itself */
+         && run.nodes > 0; /* a program without nodes shows its answer itself */
 }
 
 void

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See relay.h. Owns the two descriptors and two threads: one reads, one writes, so that a launcher
- * that stands still stops nobody. Must not know what the files say. */
+/* See relay.h. Owns the two descriptors and two threads: one reads, one writes. So a launcher that
+ * hangs blocks no other thread. Does not interpret the files. */
 #include "relay.h"
 #include "store-settings.h"
 
@@ -23,20 +23,20 @@ typedef struct
 {
   char *folder;
   int in;
-  char buffer[4096]; /* of what came in, from `taken` to `filled` */
+  char buffer[4096]; /* input; unread from `taken` to `filled` */
   gsize taken, filled;
   int out;
-  gboolean answers; /* what comes in is no file: the launcher answers */
-  /* Under lock: */
+  gboolean answers; /* the launcher answers: the input is not a file */
+  /* Protected by `lock`: */
   GMutex lock;
-  GCond stirred;     /* some of what follows has changed */
+  GCond stirred;     /* signals changes of the fields below */
   GQueue queue;      /* of GBytes */
-  guint awaited;     /* files of the run that were written and not answered yet */
-  gint64 stirred_us; /* when a piece was written, or an answer came, last */
+  guint awaited;     /* files of the run that were written and are not answered */
+  gint64 stirred_us; /* when a piece was last written or an answer came */
   gboolean writing;
-  gboolean broken;  /* the launcher reads nothing any more … */
-  gboolean silent;  /* … or says nothing any more */
-  gboolean refused; /* it could not keep a file */
+  gboolean broken;  /* the launcher does not read any more */
+  gboolean silent;  /* the launcher does not write any more */
+  gboolean refused; /* the launcher could not keep a file */
 } Relay;
 
 static Relay *the_relay;
@@ -80,9 +80,9 @@ relay_header (const char *name, gsize size)
   return g_strdup_printf ("file %s %" G_GSIZE_FORMAT "\n", name, size);
 }
 
-/* ---- out ---- */
+/* ---- output ---- */
 
-/* Takes the lock. */
+/* Notes progress. Returns with the lock held. */
 static void
 stir (Relay *relay)
 {
@@ -91,7 +91,7 @@ stir (Relay *relay)
   g_cond_broadcast (&relay->stirred);
 }
 
-/* In pieces, so that a launcher that reads slowly is told from one that stands still. */
+/* Writes in pieces, to distinguish a slow launcher from one that hangs. */
 static gboolean
 write_pieces (Relay *relay, GBytes *bytes)
 {
@@ -135,7 +135,7 @@ write_on (gpointer data)
   return NULL;
 }
 
-/* A large answer is not copied: its pages are shared. */
+/* The witness of folder_write. References the bytes, so a large answer is not copied. */
 static void
 on_written (const char *path G_GNUC_UNUSED, const char *file, GBytes *bytes)
 {
@@ -160,7 +160,7 @@ on_answer (Relay *relay, gboolean kept)
   g_mutex_unlock (&relay->lock);
 }
 
-/* Under lock. */
+/* Called with the lock held. */
 static RelayState
 look (const Relay *relay)
 {
@@ -209,7 +209,7 @@ relay_end (void)
   (void)folder_remove (relay->folder, NULL); /* the reader may be writing one more file */
 }
 
-/* ---- in: not by stdio, since whoever flushes all its streams would wait for the reader ---- */
+/* ---- input: without stdio, since a flush of all streams would wait for the reader ---- */
 
 static gboolean
 read_bytes (Relay *relay, char *to, gsize size)
@@ -246,8 +246,8 @@ read_line (Relay *relay, char *line, gsize size)
   return FALSE;
 }
 
-/* FALSE: nothing more comes, or nothing that can be understood; with `error`: a file cannot be
- * written. *kind (out). */
+/* Reads one frame. FALSE without `error`: the input has ended or is invalid. FALSE with `error`: a
+ * file cannot be written. *kind (out). */
 static gboolean
 read_one (Relay *relay, RelayKind *kind, GError **error)
 {
@@ -276,7 +276,7 @@ read_next (Relay *relay)
   RelayKind kind;
 
   if (!read_one (relay, &kind, &error))
-    return error != NULL; /* of one file; what follows it can be read */
+    return error != NULL; /* one file failed; the next frame can be read */
   if (kind == RELAY_QUIT)
     {
       folder_remove (relay->folder, NULL);
@@ -300,7 +300,8 @@ read_on (gpointer data)
   return NULL;
 }
 
-/* What the program writes to standard output is not for the launcher; its log is. */
+/* Standard output of the program goes to standard error, where the log is: the launcher must not
+ * get it. */
 static gboolean
 take_descriptors (Relay *relay)
 {
@@ -341,7 +342,8 @@ relay_begin (GError **error)
   relay->folder = temporary_make_in (g_get_tmp_dir (), "satin-node-", error);
   if (relay->folder == NULL)
     return NULL;
-  own_fds_add (temporary_lock (relay->folder)); /* what a job forks may outlive this node */
+  own_fds_add (temporary_lock (relay->folder)); /* processes that a job forks may outlive this
+                                                 * node */
   if (take_descriptors (relay))
     while (read_one (relay, &kind, error) && kind == RELAY_FILE)
       ;
@@ -363,7 +365,7 @@ relay_begin (GError **error)
 
 /* ---- addresses ---- */
 
-/* A datagram socket that is connected sends nothing, but knows its own end. */
+/* Connecting a datagram socket sends nothing, but sets its local address. */
 static char *
 local_end (GInetAddress *to, GError **error)
 {
@@ -399,8 +401,8 @@ is_loopback (const char *text)
   return address != NULL && g_inet_address_get_is_loopback (address);
 }
 
-/* (transfer full, nullable): an address of this host that is none within it; IPv4 if there is one.
- */
+/* An address of this host that is neither loopback nor link-local; IPv4 if there is one. (transfer
+ * full) (nullable) */
 static char *
 outer_address (void)
 {
@@ -438,8 +440,8 @@ relay_host_address (GError **error)
   return g_steal_pointer (&outer);
 }
 
-/* As the launcher came here, or as the first of the `peers` is reached, or as this host's name
- * says. */
+/* The address to which the launcher's ssh connected; else the one from which the first of `peers`
+ * is reached; else relay_host_address. */
 static char *
 own_address (const char *peers, GError **error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See store-settings.h. Must not know how the text travels. */
+/* See store-settings.h. */
 #include "store-settings.h"
 
 #include <glib/gstdio.h>

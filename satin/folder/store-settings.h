@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the environment says of stores, for nodes on other hosts: which certificates to trust, which
- * region, endpoint and profile. No secret is among it: those are each host's own. */
+/* Settings of the environment for stores, sent to nodes on other hosts: trusted certificates,
+ * region, endpoint and profile. Secrets are not among them: each host has its own. */
 #pragma once
 
 #include <glib.h>
 
-/* (transfer full): a line "NAME=VALUE" for each of them that is set here. */
+/* A line "NAME=VALUE" for each setting that is set here. (transfer full) */
 char *store_settings_write (void);
-/* Takes over what `text` says into this process's environment, where that says nothing of it, and
- * of a file only if it is here too; anything else in it is passed over. Before there are threads.
- */
+/* Puts the settings in `text` into this process's environment, except those that are set here
+ * already and files that do not exist here. Ignores other lines. Call this before other threads
+ * exist. */
 void store_settings_take (const char *text);

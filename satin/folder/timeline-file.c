@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Less than this is written at once, so that a node that is killed leaves whole lines. */
+/* Writes of at most this size are done by one call, so that a killed node leaves whole lines. */
 #define PART_BYTES 4096
 
 static gboolean
