@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Owns the large buffers that nobody uses at the moment: a few, the newest first. */
+/* Owns a few large buffers that are not in use; the newest is used first. */
 #include "config.h"
 
 #include "buffer.h"
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define BUFFER_PAGE ((gsize)2 << 20) /* a huge page: sizes are multiples of it */
+#define BUFFER_PAGE ((gsize)2 << 20) /* a huge page; sizes are multiples of it */
 #define BUFFER_KEPT_COUNT 4
 
 typedef struct
@@ -18,7 +18,7 @@ typedef struct
 } Kept;
 
 static pthread_mutex_t buffer_lock = PTHREAD_MUTEX_INITIALIZER;
-static Kept buffer_kept[BUFFER_KEPT_COUNT]; /* the oldest first */
+static Kept buffer_kept[BUFFER_KEPT_COUNT]; /* oldest first */
 static guint buffer_n_kept;
 static gsize buffer_kept_bytes;
 
@@ -53,7 +53,7 @@ take_kept (gsize room)
   return data;
 }
 
-/* Huge pages need a start that is a multiple of theirs. */
+/* Huge pages must begin at a multiple of their size. */
 static guint8 *
 map (gsize room)
 {
@@ -65,7 +65,7 @@ map (gsize room)
   if (before > 0)
     munmap (data, before);
   munmap (data + before + room, BUFFER_PAGE - before);
-  (void)madvise (data + before, room, MADV_HUGEPAGE); /* only faster */
+  (void)madvise (data + before, room, MADV_HUGEPAGE); /* it only saves time */
   return data + before;
 }
 
@@ -146,7 +146,7 @@ buffer_slice (GBytes *bytes, gsize start, gsize size)
   guint8 *copy;
 
   if (size == 0)
-    return g_bytes_new (NULL, 0); /* need not keep the whole alive */
+    return g_bytes_new (NULL, 0); /* without a reference to all of `bytes` */
   if ((guintptr)(data + start) % BUFFER_ALIGN == 0)
     return g_bytes_new_from_bytes (bytes, start, size);
   copy = buffer_take (size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Owns how a digest is computed and written. Pure, any thread. Must not know what is digested. */
+/* Computes digests, and writes and reads their text. Pure. Any thread. */
 #include "config.h"
 
 #include "digest.h"
@@ -7,7 +7,7 @@
 #include <nettle/version.h>
 #include <string.h>
 
-/* Cuts the SHA-256 that `sha` holds to the bytes of a digest. */
+/* The digest from a finished SHA-256 state. */
 static Digest
 digest_take (DigestBegun *sha)
 {

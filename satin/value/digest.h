@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* 128 bits of SHA-256 over what makes a job what it is. Equal digests mean the same job. Pure. */
+/* A digest: the first 128 bits of a SHA-256. Jobs with equal digests are the same job. Pure. */
 #pragma once
 
 #include <glib.h>
@@ -12,12 +12,12 @@ typedef struct
 
 #define DIGEST_HEX_LENGTH 32
 
-/* The digest of the parts one after the other, each with its length before it, so that parts cannot
- * run into each other. `parts` may hold NULL, which counts as no bytes. */
+/* The digest of `parts`, each with its length before it, so that the borders of parts count. An
+ * element may be NULL, which counts as no bytes. */
 Digest digest_of (const GBytes *const *parts, gsize n);
 typedef struct sha256_ctx DigestBegun;
-/* The same in two halves, for many that begin alike: `begun` after the first parts, which is only
- * read by digest_after, and the digest of those and what follows. */
+/* The same in two steps, for many digests with the same beginning: digest_begin for the common
+ * first parts; digest_after for the rest, which only reads `begun`. */
 void digest_begin (DigestBegun *begun, const GBytes *const *parts, gsize n);
 Digest digest_after (const DigestBegun *begun, const GBytes *const *parts, gsize n);
 Digest digest_of_data (const void *data, gsize size);

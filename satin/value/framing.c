@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The parts of the walk that are not inlined; see framing.h. Pure. Tests: test-record, test-pack.
- */
+/* The functions of framing.h that are not inlined. Pure. Tests: test-record, test-pack. */
 #include "config.h"
 
 #include "framing.h"
 
-/* In a container of this size. */
+/* Bytes of an entry in a container of `size` bytes. */
 static guint
 width_of (gsize size)
 {
@@ -16,7 +15,7 @@ width_of (gsize size)
   return size > G_MAXUINT8 ? 2 : 1;
 }
 
-/* The same, when only the size without the table is known. The table counts in the size. */
+/* The same for a container of `body` bytes before its table, which counts in the size. */
 static guint
 width_for (gsize body, gsize n_ends)
 {
@@ -70,7 +69,7 @@ framing_write_ends (FramingWriter *writer, const FramingLevel *level)
   writer->n_ends = level->n_ends;
 }
 
-/* An array's last end says where its table begins. */
+/* The number of entries: an array's last end is where its table begins. */
 static gsize
 count_ends (FramingReader *reader, gsize size, gsize stop, guint width)
 {
@@ -89,7 +88,7 @@ framing_enter (FramingReader *reader, FramingLevel *level, gsize end, Layout own
 
   *level = (FramingLevel){ start, 0, item != NULL, 0, end, end, end };
   if (item == NULL ? n == 0 : item->fixed > 0)
-    return; /* no table */
+    return; /* no table of ends */
   level->width = width = width_of (end - start);
   if (item != NULL)
     n = count_ends (reader, end - start, end, width);

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The walk through GVariant's serialised form, for all who write or read it (record.c, pack.c):
- * where an item stands, what pads it, the tables of ends. The caller says what the items are. Pure.
+/* Walks through GVariant's serialised form, for all code that writes or reads it (record.c,
+ * pack.c): the places of items, padding, and the tables of ends. The caller says what the items
+ * are. Pure.
  *
- * The form in four sentences. A value of fixed size stands at a multiple of its alignment, and a
- * tuple of such values is padded with zeros to a multiple of its own. An array or tuple whose
- * members vary in size ends with a table of their ends, counted from its own start (a tuple leaves
- * out members of fixed size and its last one, and writes the table backwards). The entries are as
- * wide as the size of the whole container needs: 1, 2, 4 or 8 bytes. Every container starts at a
- * multiple of the greatest alignment inside it, so positions from the very start of the bytes are
- * aligned exactly when positions from the container's start are. */
+ * The form. A value of fixed size stands at a multiple of its alignment, and a tuple of such values
+ * is padded with zeros to a multiple of its own. An array or tuple with members of variable size
+ * ends with a table of the members' ends, counted from its own start. (A tuple omits members of
+ * fixed size and its last member, and writes the table backwards.) Entries are as wide as the size
+ * of the whole container needs: 1, 2, 4 or 8 bytes. Every container starts at a multiple of the
+ * greatest alignment inside it. So a position is aligned if it is aligned from the very start. */
 #pragma once
 
 #include <glib.h>
 #include <string.h>
 
-/* How a value of a type lies in the bytes. */
+/* The size and alignment of a type's values. */
 typedef struct
 {
-  gsize fixed; /* its size; 0: it varies */
+  gsize fixed; /* size in bytes; 0: it varies */
   guint32 align;
-  guint32 n_ends; /* how many a tuple writes down */
+  guint32 n_ends; /* of a tuple: entries in its table of ends */
 } Layout;
 
 static inline gsize
@@ -28,7 +28,7 @@ framing_align (gsize at, gsize align)
   return (at + align - 1) & ~(align - 1);
 }
 
-/* A tuple's layout is the sum of those of its items, from { 0, 1, 0 }, … */
+/* A tuple's layout: start with { 0, 1, 0 }, add the layout of each item, … */
 static inline void
 framing_add (Layout *sum, Layout item)
 {
@@ -37,11 +37,11 @@ framing_add (Layout *sum, Layout item)
   sum->n_ends += item.fixed == 0;
 }
 
-/* … and what this makes of it. */
+/* … and finish with this. */
 static inline Layout
 framing_sum (Layout sum, gboolean last_varies)
 {
-  if (sum.n_ends == 0) /* the empty tuple takes one byte */
+  if (sum.n_ends == 0) /* an empty tuple has one byte */
     return (Layout){ framing_align (MAX (sum.fixed, 1), sum.align), sum.align, 0 };
   return (Layout){ 0, sum.align, sum.n_ends - (last_varies ? 1 : 0) };
 }
@@ -49,12 +49,14 @@ framing_sum (Layout sum, gboolean last_varies)
 /* A container that is being written or read. */
 typedef struct
 {
-  gsize start;       /* where it begins */
-  gsize n_ends;      /* reader: how many are written down; writer: how many were noted before it */
-  gboolean is_array; /* the table runs forwards, and counts the items if they vary */
-  guint width;       /* reader: of an end */
-  gsize end, stop;   /* reader: where its items end, and where it does */
-  gsize table;       /* reader: where the table goes on */
+  gsize start;       /* where the container begins */
+  gsize n_ends;      /* reader: entries in its table; writer: ends that were noted before this
+                      * container */
+  gboolean is_array; /* an array: its table runs forwards, with an entry for each item of variable
+                      * size */
+  guint width;       /* reader: bytes of an entry */
+  gsize end, stop;   /* reader: the end of its items; the end of the container */
+  gsize table;       /* reader: the next entry */
 } FramingLevel;
 
 /* ---- writing ---- */
@@ -63,13 +65,13 @@ typedef struct
 {
   guint8 *data; /* NULL: nothing is written, only counted */
   gsize at, room;
-  gboolean grown; /* the data moved into memory of its own */
+  gboolean grown; /* `data` was reallocated and is owned */
   gsize n_ends, ends_room;
-  gsize *ends; /* of items whose containers are still open */
+  gsize *ends; /* of items whose containers are open */
   gsize few_ends[16];
 } FramingWriter;
 
-/* `data`, of so much room, is borrowed. */
+/* `data`, with `room` bytes, is borrowed. */
 static inline void
 framing_begin (FramingWriter *writer, guint8 *data, gsize room)
 {
@@ -107,7 +109,7 @@ framing_put (FramingWriter *writer, const void *data, gsize size)
   writer->at += size;
 }
 
-/* Zeros, of which there are 8 at most. */
+/* Writes zeros up to `to`, 8 at most. */
 static inline void
 framing_fill (FramingWriter *writer, gsize to)
 {
@@ -131,7 +133,7 @@ framing_open (FramingWriter *writer, FramingLevel *level, gboolean is_array)
   level->is_array = is_array;
 }
 
-/* An item ends here. `last`: of a tuple. */
+/* Notes the end of an item. `last`: of a tuple. */
 static inline void
 framing_note (FramingWriter *writer, const FramingLevel *level, Layout item, gboolean last)
 {
@@ -162,12 +164,13 @@ typedef struct
   gboolean failed; /* sticky: the bytes are not in normal form */
 } FramingReader;
 
-/* The container that lies from here to `end`. `item`: an array's. */
+/* Enters the container from here to `end`. `item`: of an array. */
 void framing_enter (FramingReader *reader, FramingLevel *level, gsize end, Layout own,
                     const Layout *item);
-/* The items must have filled it, those of a tuple of fixed size but for zeros. */
+/* Leaves a container. It fails unless the items filled it; in a tuple of fixed size zeros may
+ * follow. */
 void framing_leave (FramingReader *reader, const FramingLevel *level, Layout own);
-/* What lies from here to `end` is UTF-8 that ends with a NUL. */
+/* TRUE: the bytes from here to `end` are UTF-8 that ends with a NUL. */
 gboolean framing_is_text (const FramingReader *reader, gsize end);
 
 static inline gsize
@@ -180,7 +183,7 @@ framing_read_end (const FramingReader *reader, gsize at, guint width)
   return (gsize)end;
 }
 
-/* Zeros up to there. */
+/* Skips zeros up to `to`. */
 static inline void
 framing_skip (FramingReader *reader, gsize to, gsize end)
 {
@@ -193,7 +196,7 @@ framing_skip (FramingReader *reader, gsize to, gsize end)
     reader->failed |= reader->data[reader->at] != 0;
 }
 
-/* Goes to the next item and returns its end, which is where it stands already after a failure. */
+/* Goes to the next item and returns its end. After a failure both are the same place. */
 static inline gsize
 framing_next (FramingReader *reader, FramingLevel *level, Layout item, gboolean last)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lists (SATIN_LIST) and texts in memory: a pointer, a length and the bytes object that owns what
- * lies there. Where none does, the memory is the program's own, and is copied before the value goes
- * into a slot. Any thread. Tests: test-list, test-record. */
+/* Lists (SATIN_LIST) and texts in memory: a pointer, a length, and the bytes object that owns the
+ * items. If there is no such object, the memory is the program's own, and it is copied before the
+ * value goes into a slot. Any thread. Tests: test-lists, test-record. */
 #pragma once
 
 #include "satin-type.h"
@@ -26,18 +26,18 @@ list_text_at (const void *data)
   return text;
 }
 
-/* (transfer full) (nullable): owns `n` zeroed items at *items, and at its end releases what they
- * hold. NULL: no memory. */
+/* An object with `n` zeroed items at *items (out). When it is freed it releases what the items
+ * hold. (transfer full) (nullable): NULL: no memory. */
 GBytes *list_new (const SatinType *item, guint64 n, void **items);
-/* The same with a copy of `n` items that take references of their own; it ends the process where
- * there is no memory for it. */
+/* The same with copies of `n` items, which take their own references. Ends the process if there is
+ * no memory. */
 GBytes *list_copy (const SatinType *item, const void *from, guint64 n);
-/* The process ends with a sentence if no list can be so long. */
+/* Ends the process with a message if a list cannot have `n` items. */
 void list_check_length (guint64 n);
-/* `text`, or with what is not UTF-8 replaced (*mended, transfer full); "" for NULL. */
+/* `text`; if it is not UTF-8, a corrected copy (*mended, transfer full); "" for NULL. */
 const char *list_valid_text (const char *text, char **mended);
 
-/* The list or text at `at` gets a reference of its own, or becomes a copy. */
+/* Gives the list or text at `at` its own reference or copy. */
 void list_hold (const SatinType *type, void *at);
-/* Releases that; it is empty then. */
+/* Releases the list or text at `at` and empties it. */
 void list_clear (const SatinType *type, void *at);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Owns the life of loans and rows, the two plain values that cross between rooms. Any thread, but
- * one value belongs to one thread at a time. Must not know what the bytes mean. */
+/* Allocates and frees loans and rows. Any thread, but one value belongs to one thread at a time.
+ * Does not interpret the bytes. */
 #include "config.h"
 
 #include "loan.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Owns the text of node ids, and sets of them. Pure, any thread. Must not know rosters or links. */
+/* Text of node ids, and sets of them. Pure. Any thread. */
 #include "config.h"
 
 #include "node-id.h"
@@ -22,7 +22,7 @@ node_id_write (const NodeId *id, char text[NODE_ID_TEXT_MAX])
   return text;
 }
 
-/* Takes the digits at the front of `*text` in this base, at most ten of them. */
+/* Reads at most ten digits of this base from the front of `*text`. */
 static gboolean
 take_number (const char **text, guint base, guint32 *number)
 {
@@ -54,7 +54,7 @@ node_id_read (const char *text, NodeId *id)
     return FALSE;
   if (!take_number (&at, 16, &found.random) || *at != '\0')
     return FALSE;
-  /* One id, one text: leading zeros and a short third part fail here. */
+  /* There is one text for each id: leading zeros and a short third part are refused. */
   if (strcmp (node_id_write (&found, again), text) != 0)
     return FALSE;
   *id = found;

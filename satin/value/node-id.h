@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A node's name: the number of the term in which it joined, a number, and 32 random bits; ordered
- * so. The eldest is the least. Shown as "2.7"; written in full, as "2.7.0a1b2c3d", where it must be
- * unique. Also sets of them. */
+/* A node's name: the term in which it joined, a number, and 32 random bits, compared in this order.
+ * The eldest node has the least. Shown as "2.7"; in full, where it must be unique, as
+ * "2.7.0a1b2c3d". Also sets of node ids. */
 #pragma once
 
 #include <glib.h>
@@ -16,7 +16,7 @@ typedef struct
 #define NODE_ID_NONE ((NodeId){ 0, 0, 0 })
 #define NODE_ID_TEXT_MAX 32
 
-/* These are inline: rosters and links are searched at every step. */
+/* Inline, since every step searches rosters and links. */
 static inline int
 node_id_compare (const NodeId *a, const NodeId *b)
 {
@@ -41,14 +41,14 @@ node_id_is_none (const NodeId *id)
   return node_id_equal (id, &NODE_ID_NONE);
 }
 
-/* Both write into `text` and return it. */
+/* The short and the full form. Both write into `text` and return it. */
 const char *node_id_show (const NodeId *id, char text[NODE_ID_TEXT_MAX]);
 const char *node_id_write (const NodeId *id, char text[NODE_ID_TEXT_MAX]);
-/* Reads what node_id_write wrote. FALSE: anything else. */
+/* Reads the full form. FALSE: anything else. */
 gboolean node_id_read (const char *text, NodeId *id);
 
-/* Sets of nodes, in the order in which they came: arrays of NodeId, owned by the caller. */
+/* Sets of node ids in the order of insertion: arrays of NodeId, owned by the caller. */
 gboolean node_id_set_has (const GArray *set, const NodeId *id);
 void node_id_set_add (GArray *set, const NodeId *id);
-/* FALSE: it is not in there. */
+/* FALSE: `id` is not in the set. */
 gboolean node_id_set_remove (GArray *set, const NodeId *id);

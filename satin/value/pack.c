@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Owns the serialised form of messages' headers: the walk of framing.h along a type string, item by
- * item. Must not know what is packed. */
+/* The serialised form of message headers: walks along a type string by framing.h. Does not
+ * interpret the items. */
 #include "config.h"
 
 #include "pack.h"
 
 #include <string.h>
 
-/* Fills the layouts of the type that stands at the front of `type`, and returns the first. */
+/* Fills the layouts of the type at the front of `type`. Returns the first of them. */
 static const PackLayout *
 lay_out (const char *type, PackLayout *layout)
 {
@@ -57,10 +57,10 @@ is_array (const PackLevel *level)
   return level->own->kind == 'a';
 }
 
-/* A number's layout: it is as long as it is aligned. */
+/* A number's size is its alignment. */
 #define NUMBER(value) ((Layout){ sizeof (value), sizeof (value), 0 })
 
-/* The item that comes next must be of this kind. Goes on in the type. */
+/* The layout of the next item, which must be of this kind. Advances in the type. */
 static inline const PackLayout *
 step (PackLevel *level, char kind)
 {
@@ -78,7 +78,7 @@ is_last (const PackLevel *level)
   return level->next->kind == ')';
 }
 
-/* A container begins. */
+/* Begins a container. */
 static PackLevel *
 begin_level (PackLevel *level, const PackLayout *own)
 {
@@ -87,9 +87,9 @@ begin_level (PackLevel *level, const PackLayout *own)
   return level;
 }
 
-/* Writing ---------------------------------------------------------------------------------- */
+/* ---- writing ---- */
 
-/* An item of this layout. */
+/* Writes an item of this layout. */
 static inline void
 put (Packer *packer, char kind, const void *data, gsize size, Layout layout)
 {
@@ -208,9 +208,9 @@ pack_clear (Packer *packer)
   framing_clear (&packer->out);
 }
 
-/* Reading ---------------------------------------------------------------------------------- */
+/* ---- reading ---- */
 
-/* Where the next item ends; it begins at unpacker->in.at. After a failure both are the same. */
+/* Goes to the next item, at unpacker->in.at. Returns its end; after a failure both are the same. */
 static inline gsize
 next_item (Unpacker *unpacker, char kind)
 {
@@ -220,7 +220,7 @@ next_item (Unpacker *unpacker, char kind)
   return framing_next (&unpacker->in, &level->in, item->in, is_last (level));
 }
 
-/* An item of this layout. FALSE: *to is left alone. */
+/* Reads an item of this layout. FALSE: *to is unchanged. */
 static inline gboolean
 get (Unpacker *unpacker, char kind, void *to, Layout layout)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Owns the text of paths and the table of stems. Any thread: the table has its own lock, the rest
- * is pure. Must not know jobs, nodes or files. */
+/* Text of paths, and the table of stems. Any thread: the table has its own lock, the rest is
+ * pure. */
 #include "config.h"
 
 #include "path.h"
@@ -11,14 +11,14 @@
 
 #define STEM_ID_LENGTH 16
 
-/* One stem. What it continues is looked up once; everything is guarded by the table's lock. */
+/* One stem. `above` is looked up once. The table's lock protects everything. */
 typedef struct Stem Stem;
 struct Stem
 {
   char id[STEM_ID_LENGTH + 1];
   char *text;
-  Stem *above; /* the stem that `text` continues; NULL: none, or not met yet */
-  guint level; /* its depth / PATH_STEM_LEVELS; 0: not yet known that all above it were met */
+  Stem *above; /* the stem that `text` continues; NULL: none, or not known yet */
+  guint level; /* its depth / PATH_STEM_LEVELS; 0: not known yet to have all stems above it */
 };
 
 struct Stems
@@ -108,8 +108,7 @@ stems_count (Stems *stems)
   return count;
 }
 
-/* Takes a number below 2^32 in canonical form from the front of `*text`. FALSE: none stands there.
- */
+/* Reads a canonical number below 2^32 from the front of `*text`. FALSE: there is none. */
 static gboolean
 take_number (const char **text, guint32 *number)
 {
@@ -131,8 +130,8 @@ take_number (const char **text, guint32 *number)
   return TRUE;
 }
 
-/* The components after the stem's id or the root's number, if `path` begins with one; all of it
- * otherwise. NULL: what begins so is neither. */
+/* The components after the root's number or the stem's id, if `path` begins with one; otherwise all
+ * of `path`. NULL: this beginning is invalid. */
 static const char *
 skip_start (const char *path)
 {
@@ -171,7 +170,7 @@ path_root (const char *path)
   return root;
 }
 
-/* A person need not know of stems: numbers alone may be as many as they like. */
+/* People need not know stems: any number of plain numbers is accepted. */
 static gboolean
 read_numbers (const char *text, guint32 *root, GArray *numbers)
 {
@@ -214,11 +213,11 @@ path_read_last (const char *path, guint32 *numbers)
   for (; *at != '\0'; count++)
     if (count == PATH_STEM_LEVELS || *at++ != '/' || !take_number (&at, &numbers[count]))
       return -1;
-  /* A stem alone has its own text; it is not written as its continuation by nothing. */
+  /* a stem itself is written by its own text, never as "~S" */
   return *path == '~' && count == 0 ? -1 : count;
 }
 
-/* How many components stand in this text; -1 when it is not canonical. Appends them to `numbers`
+/* The number of components in this text; -1: not canonical. Appends them to `numbers`
  * (nullable). */
 static int
 path_parse (const char *path, GArray *numbers)
@@ -251,7 +250,7 @@ stems_add (Stems *stems, const char *id, const char *path)
   return TRUE;
 }
 
-/* Writes a component, and a NUL behind it; returns its length. */
+/* Writes "/", a number and a NUL. Returns the length without the NUL. */
 static gsize
 write_number (char *to, guint32 number)
 {
@@ -285,7 +284,8 @@ path_extend (Stems *stems, const char *path, const guint32 *numbers, gsize n)
   int count = path_parse (path, NULL);
   gsize length = strlen (path);
 
-  g_assert (count >= 0); /* so it has room for the text and as many components as are missing */
+  g_assert (count >= 0); /* so `text` has room for `path` and for the components up to the next
+                          * stem */
   memcpy (text, path, length + 1);
   for (gsize i = 0; i < n; i++, count++)
     {
@@ -327,9 +327,9 @@ path_stem (const char *path, char id[17])
   return TRUE;
 }
 
-/* With the lock. The stem that `path` continues, when it and all above it were met; else NULL.
- * Each stem is climbed over once in its life; a chain longer than the table would be a circle,
- * which only a forged hash could make. */
+/* The stem that `path` continues; NULL: that stem or one above it is unknown. Called with the lock
+ * held. Each stem is climbed only once in its life. A chain longer than the table would be a cycle,
+ * which only a forged hash can make. */
 static Stem *
 whole_stem (Stems *stems, const char *path)
 {
@@ -350,7 +350,7 @@ whole_stem (Stems *stems, const char *path)
       if (stem->level > 0)
         break;
     }
-  /* `stem` is the outermost, or known to be whole: so are the n above `innermost`. */
+  /* `stem` is the outermost, or known to be complete, so `innermost` is, too. */
   n += stem != NULL && stem->level > 0 ? stem->level : 0;
   for (Stem *at = innermost; at != NULL && at->level == 0; at = at->above)
     at->level = n--;
@@ -433,7 +433,7 @@ path_to_numbers (Stems *stems, const char *path, guint32 *root, GArray *numbers)
   return TRUE;
 }
 
-/* TRUE: `path` is the text of `ancestor` and at least one component more. */
+/* TRUE: `path` is `ancestor` with at least one more component. */
 static gboolean
 continues (const char *path, const char *ancestor)
 {
@@ -455,8 +455,8 @@ path_is_below (Stems *stems, const char *path, const char *ancestor)
   g_mutex_lock (&stems->lock);
   stem = whole_stem (stems, path);
   other = whole_stem (stems, ancestor);
-  /* Of the stems of `path` only the one on the level above the ancestor's can lie at or below it.
-   */
+  /* Only one stem of `path` can lie at or below `ancestor`: the one a level below the stem of
+   * `ancestor`. */
   level = other != NULL ? other->level + 1 : 1;
   while (stem != NULL && stem->level > level)
     stem = stem->above;
@@ -472,7 +472,7 @@ path_stems_below (Stems *stems, const char *path)
   g_autofree char *base = g_strdup (path);
 
   g_mutex_lock (&stems->lock);
-  /* What was found is the queue: each stem is the base of others. */
+  /* `found` is also the queue: other stems may continue each of its stems. */
   for (guint next = 0; base != NULL; next++)
     {
       GTreeNode *at = g_tree_lower_bound (stems->by_text, base);

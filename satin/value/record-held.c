@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The references that records hold: counted, released, listed. Pure; any thread.
+/* The references that records hold: counting, releasing and listing them. Pure. Any thread.
  * Tests: test-record, test-shared. */
 #include "config.h"
 
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* A value of this kind is a reference, or has one. */
+/* TRUE: a value of this kind is or contains a reference. */
 static gboolean
 is_held (const SatinType *type)
 {
@@ -30,7 +30,7 @@ record_holds (const SatinType *type)
 
 typedef void (*Each) (const SatinType *type, void *at, gpointer data);
 
-/* Calls `each` for what is held. */
+/* Calls `each` for each reference in the value at `at`. */
 static void
 each_held (const SatinType *type, guint8 *at, Each each, gpointer data)
 {

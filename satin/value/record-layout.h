@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How the types of satin-type.h lie in GVariant's bytes: for the writer and the reader of records
- * (record.c, record-read.c), inlined, since this lies on the way of each stolen job. */
+/* The layout of the types of satin-type.h in GVariant's form, for the writer and the reader of
+ * records (record.c, record-read.c). Inlined, since each stolen job needs it. */
 #pragma once
 
 #include "framing.h"
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* Of those that are neither records nor lists. */
+/* Of types that are neither records nor lists. */
 static const Layout layouts[] = {
   [SATIN_KIND_INT8] = { 2, 2, 0 },   [SATIN_KIND_UINT8] = { 1, 1, 0 },
   [SATIN_KIND_INT16] = { 2, 2, 0 },  [SATIN_KIND_UINT16] = { 2, 2, 0 },
@@ -59,7 +59,8 @@ field_layout (const SatinField *field, int depth)
 {
   Layout layout = type_layout (field->type, depth);
 
-  /* GVariant does not know how long an array is, so even one that is fixed here varies in size. */
+  /* In GVariant the length of an array is not part of its type, so even an array of fixed length
+   * has a variable size. */
   if (field->count > 0)
     layout.fixed = 0;
   return layout;
@@ -76,7 +77,7 @@ swap_copy (void *to, const void *from, gsize size)
 #endif
 }
 
-/* TRUE: an array of them in C is the array of them in the bytes. */
+/* TRUE: an array of this type has the same bytes in C and in the encoding. */
 static inline gboolean
 is_copied_whole (const SatinType *type)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads what record.c writes, and nothing else (framing.h has the form). Pure; any thread.
+/* Reads what record.c writes, and nothing else; see framing.h for the form. Pure. Any thread.
  * Tests: test-record. */
 #include "config.h"
 
@@ -9,16 +9,15 @@
 #include "record-layout.h"
 #include "shared.h"
 
-/* Nothing in the bytes is trusted: each function below takes one value from where the reader
- * stands, which fills the bytes up to `end` exactly, or fails. What was filled until then is
- * released by record_decode. */
+/* Trusts nothing in the bytes. Each function below reads one value at the reader's place, which
+ * must end exactly at `end`, or fails. record_decode then releases what was filled. */
 typedef struct
 {
   FramingReader in;
   GBytes *bytes;
 } Reader;
 
-/* What the next bytes are copied from. */
+/* Returns the next `size` bytes and moves behind them. */
 static const guint8 *
 take (Reader *reader, gsize size)
 {
@@ -53,7 +52,7 @@ get_bytes (Reader *reader, gsize end)
   return buffer_slice (reader->bytes, start, end - start);
 }
 
-/* They need not be here. */
+/* The shared bytes need not be in the store. */
 static void
 get_shared (Reader *reader, SatinShared *to)
 {
@@ -103,7 +102,8 @@ get_value (Reader *reader, const SatinType *type, Layout own, gsize end, guint8 
     get_scalar (reader, type, to);
 }
 
-/* Begins an array up to `end`, and returns how many items it has if the rest is well. */
+/* Enters an array that ends at `end`. Returns its number of items, valid unless the reader
+ * fails. */
 static gsize
 enter_array (Reader *reader, FramingLevel *level, Layout item, gsize end)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a type is called: GVariant's signature, and the schema with the names of its members. Pure;
- * any thread. Tests: test-record. */
+/* Texts that describe a type: GVariant's signature, and the schema with the names of members. Pure.
+ * Any thread. Tests: test-record. */
 #include "config.h"
 
 #include "record.h"

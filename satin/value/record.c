@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Owns the portable encoding of records: GVariant's serialised form (framing.h), written from the
- * type tables (record-read.c reads it). Pure, any thread. Must not know jobs, and never calls the
- * library's serialiser, which takes ten times as many instructions (docs/by-hand). */
+/* Encodes records in GVariant's serialised form (framing.h), by the type tables; record-read.c
+ * decodes them. Pure. Any thread. Never calls GLib's serialiser, which takes ten times as many
+ * instructions (docs/by-hand). */
 #include "config.h"
 
 #include "record.h"
@@ -89,7 +89,7 @@ put_value (FramingWriter *writer, const SatinType *type, Layout own, const guint
     put_scalar (writer, type, data);
 }
 
-/* The items of an array. */
+/* Writes the items of an array. */
 static void
 put_items (FramingWriter *writer, const SatinType *type, gsize n, const guint8 *data)
 {
@@ -142,7 +142,7 @@ record_encode (const SatinType *type, const void *data)
   gsize size = layout.fixed;
   guint8 *to;
 
-  if (size == 0) /* the same walk once more: without memory it only counts */
+  if (size == 0) /* a walk without memory counts the size */
     {
       framing_begin (&writer, NULL, 0);
       put_value (&writer, type, layout, data);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How a C value looks from outside: its members, their places and their portable encoding. The
- * macros of satin.h fill these tables at compile time; value/record.c walks them. Public, C and
+/* Describes C values: their members, with their places and portable encodings. The macros of
+ * satin.h fill these tables at compile time; value/record.c walks through them. Public, for C and
  * C++. */
 #pragma once
 
@@ -10,29 +10,29 @@
 
 G_BEGIN_DECLS
 
-/* Bytes of any size inside a job's arguments, a result or a record. Borrowed wherever a program
- * sees it: spawning and returning take their own reference. What Satin hands to a program lies
- * where an array of any number type may lie. NULL encodes as no bytes. */
+/* Bytes of any size in a job's arguments, a result or a record. The program only borrows them:
+ * spawn and return take their own references. Bytes from Satin are aligned for arrays of any number
+ * type. NULL encodes as no bytes. */
 typedef GBytes *SatinBytes;
 
-/* Large bytes, shared by all who speak of them: by value only the digest of their content and their
- * length, in whose place satin_shared gives the bytes. Borrowed like SatinBytes. NULL: none. */
+/* Large bytes that jobs share. The value contains only the digest of the content and the length;
+ * satin_shared returns the bytes. Borrowed like SatinBytes. NULL: none. */
 typedef struct SatinShared_ *SatinShared;
 
-/* UTF-8 text of any length, borrowed like SatinBytes; ends with a NUL. `held` owns it; NULL: what
- * `text` points to is the program's own, and a spawn copies it. {NULL, NULL} travels as "". */
+/* UTF-8 text of any length that ends with a NUL. Borrowed like SatinBytes. `held` owns it; NULL:
+ * the program owns the memory of `text`, and a spawn copies it. {NULL, NULL} encodes as "". */
 typedef struct
 {
   const char *text;
   GBytes *held;
 } SatinText;
 
-/* How each list looks to the library; `at` is typed in the program. */
+/* Any list, as the library sees it; the program's type has a typed `at`. */
 typedef struct
 {
   const void *at;
   uint64_t n;
-  GBytes *held; /* as in SatinText */
+  GBytes *held; /* owner of the items, as in SatinText */
 } SatinList_;
 
 typedef enum
@@ -47,14 +47,14 @@ typedef enum
   SATIN_KIND_UINT64, /* t */
   SATIN_KIND_DOUBLE, /* d */
   SATIN_KIND_BYTES,  /* ay */
-  SATIN_KIND_RECORD, /* (...) of its members, in order */
-  SATIN_KIND_SHARED, /* SATIN_SHARED_SIGNATURE: 16 bytes of digest, 8 of length */
-  SATIN_KIND_LIST,   /* a and the type of its items, which is that of its only field */
+  SATIN_KIND_RECORD, /* (...) of its members, in their order */
+  SATIN_KIND_SHARED, /* SATIN_SHARED_SIGNATURE: 16 bytes of digest, 8 bytes of length */
+  SATIN_KIND_LIST,   /* a and the type of its items, which is the type of its only field */
   SATIN_KIND_TEXT    /* s */
 } SatinKind;
 
-/* No other member has an h in its signature (GVariant's handle: what travels beside a value), so
- * whoever has a value and its type finds the shared bytes in it. */
+/* No other member has an h in its signature (GVariant's handle, for data beside a value). So a
+ * value and its type suffice to find the shared bytes in it. */
 #define SATIN_SHARED_SIGNATURE "(tthh)"
 
 typedef struct SatinType SatinType;

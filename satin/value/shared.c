@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Owns shared bytes and what is known of them. One lock in each store; digests are computed without
- * it. The store lives until nothing speaks of anything in it. */
+/* Owns shared bytes and their descriptions. Each store has one lock; digests are computed without
+ * it. The store lives until no reference to it is left. */
 #include "config.h"
 
 #include "shared.h"
@@ -13,10 +13,10 @@
 struct SharedStore
 {
   pthread_mutex_t lock;
-  GHashTable *all; /* SatinShared, by their digests */
-  GQueue loose;    /* of SatinShared: may be forgotten, the latest used last */
+  GHashTable *all; /* of SatinShared, by their digests */
+  GQueue loose;    /* of SatinShared: may be dropped; the latest used is last */
   guint64 loose_bytes, memory, forgotten;
-  guint64 spoken; /* of so many something speaks, and the owner counts for one */
+  guint64 spoken; /* objects with references, plus one for the owner of the store */
 };
 
 struct SatinShared_
@@ -24,10 +24,10 @@ struct SatinShared_
   SharedStore *store;
   Digest digest;
   guint64 length;
-  /* under store->lock */
+  /* protected by store->lock */
   guint64 refs;
   GBytes *bytes; /* NULL: not here */
-  gboolean kept; /* until nothing speaks of it */
+  gboolean kept; /* not dropped while it has references */
   gboolean loose;
   GList link; /* in store->loose */
 };
@@ -79,7 +79,8 @@ drop_entry (SatinShared shared)
   g_free (shared);
 }
 
-/* After each change: what may be forgotten stands in the queue. */
+/* After each change: puts the object into the queue if its bytes may be dropped, or takes it
+ * out. */
 static void
 settle (SatinShared shared)
 {
@@ -102,7 +103,7 @@ settle (SatinShared shared)
     }
 }
 
-/* Forgets until the limit holds. */
+/* Drops bytes until the limit holds. */
 static void
 trim (SharedStore *store)
 {
@@ -118,7 +119,7 @@ trim (SharedStore *store)
     }
 }
 
-/* With the lock; gives it up. */
+/* Called with the lock held; unlocks it. */
 static void
 release (SharedStore *store, gboolean is_last)
 {
@@ -159,7 +160,7 @@ shared_store_stats (SharedStore *store, SharedStats *stats)
   pthread_mutex_unlock (&store->lock);
 }
 
-/* With the lock. (nullable) */
+/* Called with the lock held. (nullable) */
 static SatinShared
 look_up (SharedStore *store, const Digest *digest)
 {
@@ -168,7 +169,7 @@ look_up (SharedStore *store, const Digest *digest)
   return g_hash_table_lookup (store->all, &key);
 }
 
-/* With the lock. */
+/* Called with the lock held. */
 static SatinShared
 make (SharedStore *store, const Digest *digest, guint64 length)
 {
@@ -191,7 +192,7 @@ add_ref (SatinShared shared)
     shared->store->spoken++;
 }
 
-/* They are here from now on. */
+/* Stores the bytes, unless they are here. */
 static void
 set_bytes (SatinShared shared, GBytes *bytes)
 {
@@ -274,7 +275,7 @@ shared_length (const struct SatinShared_ *shared)
   return shared->length;
 }
 
-/* With the lock: they are used just now. (transfer full, nullable) */
+/* The bytes, marked as the latest used. Called with the lock held. (transfer full) (nullable) */
 static GBytes *
 use (SatinShared shared)
 {

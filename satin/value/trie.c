@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Nodes lie in slabs and name each other by index. All children of all nodes are in one hash table,
- * of indexes too, so that a job with a million children is as cheap as any; siblings with numbers
- * next to each other mostly stand side by side in it, since paths come and are asked for in order.
- * A trie may be as deep as the tree of jobs, so nothing here recurses nor walks to the root where
- * it can be helped: a path that continues a stem starts at the stem's node, and what a path shares
- * with the one before it is not gone down again. */
+/* Nodes lie in slabs and refer to each other by index. One hash table of indexes contains the
+ * children of all nodes, so a job with a million children is as cheap as any. Siblings with
+ * adjacent numbers mostly have adjacent buckets, since paths are inserted and looked up in order. A
+ * trie may be as deep as the tree of jobs. So nothing here recurses or walks to the root where this
+ * can be avoided: a path that continues a stem starts at the stem's node, and levels that it shares
+ * with the previous path are not walked again. */
 #include "config.h"
 
 #include "trie.h"
@@ -12,31 +12,32 @@
 #include <string.h>
 
 #define SLAB_NODES 1024u
-#define SLAB_FIRST 32u /* a program's tree may have few jobs: the first slabs are smaller */
+#define SLAB_FIRST 32u /* the first slabs are smaller, for programs with few jobs */
 #define BUCKETS_MIN 64u
-#define RUN 8u /* siblings that stand side by side */
+#define RUN 8u /* siblings with adjacent buckets */
 
 struct TrieNode
 {
-  guint32 self, parent, first, next; /* indexes; 0: none. The first child, the next sibling */
+  guint32 self, parent, first, next; /* indexes of the parent, the first child and the next sibling;
+                                      * 0: none */
   guint32 number;
-  guint32 before : 31; /* the sibling whose next it is */
-  guint32 is_stem : 1; /* paths that continue this node's are known */
+  guint32 before : 31; /* the previous sibling */
+  guint32 is_stem : 1; /* paths that continue this node as a stem are known */
 };
 
 #define NODES_MAX (G_GUINT64_CONSTANT (1) << 31)
 
 G_STATIC_ASSERT (sizeof (TrieNode) % sizeof (guint64) == 0);
 
-/* The hash beside the index tells most of the others apart without a look at them, and says where
- * the bucket goes when the table grows. */
+/* The hash beside the index tells most other nodes apart without access to them. It is also needed
+ * when the table grows. */
 typedef struct
 {
-  guint32 index; /* 0: free */
+  guint32 index; /* 0: free bucket */
   guint32 hash;
 } TrieBucket;
 
-/* The last path that was gone down, from `top`: what the next one shares with it stands here. */
+/* The last path that was walked, from `top`. The next path starts where it leaves this one. */
 typedef struct
 {
   guint32 top, n;
@@ -48,18 +49,19 @@ struct Trie
   Stems *stems;
   gsize node_size;
   GPtrArray *slabs;
-  guint32 n; /* nodes, the unused one with the index 0 and those that were removed among them */
-  guint32 n_removed, removed; /* of them; the last one, and on by `next` */
+  guint32 n;                  /* nodes, including the unused one with index 0 and removed nodes */
+  guint32 n_removed, removed; /* number of removed nodes; the last of them, linked by `next` */
   TrieBucket *buckets;
   guint32 n_buckets; /* a power of two */
   TrieTrail trail;
-  guint32 lately[2];   /* where two readers found a child last: the next is often its neighbour */
+  guint32 lately[2];   /* where two readers last found a child: the next is often its neighbour */
   GHashTable *at_stem; /* id -> index */
   GHashTable *stem_of; /* index -> id */
 };
 
-/* In which slab a node lies. The first one has SLAB_FIRST nodes and the next ones as many as all
- * before them, until there are SLAB_NODES; all others have that many. `first` (out): its first. */
+/* The slab in which a node lies. The first slab has SLAB_FIRST nodes, each following one as many as
+ * all before it, until that is SLAB_NODES; later slabs have SLAB_NODES. `first` (out): index of the
+ * slab's first node. */
 static inline guint
 slab_of (guint32 index, guint32 *first)
 {
@@ -73,7 +75,7 @@ slab_of (guint32 index, guint32 *first)
   return slab;
 }
 
-/* So many nodes has the slab that begins with this one. */
+/* The number of nodes in the slab whose first node has index `first`. */
 static guint32
 slab_nodes (guint32 first)
 {
@@ -132,7 +134,7 @@ trie_new (Stems *stems, gsize data_size)
   trie->buckets = g_new0 (TrieBucket, trie->n_buckets);
   trie->at_stem = g_hash_table_new (g_str_hash, g_str_equal);
   trie->stem_of = g_hash_table_new (g_direct_hash, g_direct_equal);
-  (void)add (trie); /* index 0 means none */
+  (void)add (trie); /* the node with index 0, which means none */
   (void)add (trie);
   return trie;
 }
@@ -169,7 +171,7 @@ hash_of (guint32 parent, guint32 number)
   return (guint32)(mixed >> 32) / RUN * RUN + number % RUN;
 }
 
-/* The bucket where this child is, or would be. */
+/* The bucket that contains this child, or the free bucket for it. */
 static TrieBucket *
 bucket_of (const Trie *trie, guint32 parent, guint32 number, guint32 hash)
 {
@@ -261,7 +263,8 @@ make_child (Trie *trie, TrieNode *parent, guint32 number)
   return child;
 }
 
-/* Those behind it that may not stand before the place where they belong move up. */
+/* Empties a bucket. Buckets behind it move up, unless they would then stand before their own
+ * place. */
 static void
 empty_bucket (Trie *trie, TrieBucket *bucket)
 {
@@ -279,7 +282,7 @@ empty_bucket (Trie *trie, TrieBucket *bucket)
   trie->buckets[hole] = (TrieBucket){ 0 };
 }
 
-/* It has no children, so it can only be the last one of the trail. */
+/* A node without children can only be the last one of the trail. */
 static void
 leave_trail (TrieTrail *trail, guint32 index)
 {
@@ -289,7 +292,7 @@ leave_trail (TrieTrail *trail, guint32 index)
     trail->top = 0;
 }
 
-/* Only the root is left: all is as it was at first. */
+/* Only the top is left: frees all memory but the initial. */
 static void
 start_again (Trie *trie)
 {
@@ -326,7 +329,7 @@ trie_remove (Trie *trie, TrieNode *node)
       g_hash_table_remove (trie->stem_of, key);
     }
   leave_trail (&trie->trail, node->self);
-  node->parent = 0; /* it is nobody's child */
+  node->parent = 0; /* it is no node's child any more */
   node->next = trie->removed;
   trie->removed = node->self;
   trie->n_removed++;
@@ -338,11 +341,11 @@ trie_remove (Trie *trie, TrieNode *node)
 typedef struct
 {
   Trie *trie;
-  TrieNode *node; /* where we are; NULL: fell off */
+  TrieNode *node; /* the present node; NULL: the path leaves the trie */
   gboolean make;
 } Descent;
 
-/* How many levels of these the last path had too, below the same node. */
+/* The number of levels that the last path had in common with `numbers`, below `top`. */
 static guint
 shared_levels (const TrieTrail *trail, const TrieNode *top, const guint32 *numbers, guint n)
 {
@@ -353,7 +356,7 @@ shared_levels (const TrieTrail *trail, const TrieNode *top, const guint32 *numbe
   return i;
 }
 
-/* FALSE: the path is not canonical. */
+/* Walks from descent->node along `path`. FALSE: the path is not canonical. */
 static gboolean
 descend (Descent *descent, const char *path)
 {
@@ -398,7 +401,7 @@ has_node (const char *id, void *data)
   return TRUE;
 }
 
-/* A stem that has no node yet. */
+/* Walks to a stem that has no entry yet. */
 static void
 descend_to_stem (const char *id, const char *stem, void *data)
 {
