@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See above.h: what happens in a lower layer, and which parts above are told, in which order.
+/* See above.h: the events of lower layers, and the parts above that handle each, in order.
  *
  * Tests: test-node, test-node-run, test-split, test-leave */
 #include "core.h"
@@ -27,7 +27,7 @@ greet (Node *node, Member *member)
     }
 }
 
-/* It is the hub now, or this node is. */
+/* The member has become the hub, or this node has. */
 static void
 greet_again (Node *node, const NodeId *id)
 {
@@ -41,10 +41,11 @@ greet_again (Node *node, const NodeId *id)
 static void
 departing (Node *node, const NodeId *id)
 {
-  poison_tell (node, NULL, id); /* others close their link to it when they hear that it left */
+  poison_tell (node, NULL, id); /* others close their links to the member when they hear that it
+                                 * left */
 }
 
-/* The engine forgets what that member held before slots come back and are looked up again. */
+/* The engine must forget what the member held before slots come back and are looked up again. */
 static void
 departed (Node *node, Member *member, const char *cause)
 {
@@ -68,7 +69,7 @@ departed (Node *node, Member *member, const char *cause)
   if (master != NULL && node_id_equal (&master->id, &node->self)
       && node_id_compare (&member->id, &node->self) < 0)
     work_lost_root (node, member);
-  work_departed (node, member); /* with all that was lost with it */
+  work_departed (node, member); /* last, when all that was lost with the member is known */
 }
 
 static void

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See node-parts.h: which part takes in the messages of the layers work and control.
+/* See node-parts.h: which part handles each message of the layers work and control.
  *
  * Tests: test-hear */
 #include "core.h"
 #include "node-parts.h"
 
-/* A handler that needs less than all three. */
+/* Wraps a handler that needs fewer arguments. */
 #define HANDLER(name, call) \
   static void name (Node *node G_GNUC_UNUSED, const NodeId *from G_GNUC_UNUSED, \
                     const Message *m G_GNUC_UNUSED) \

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A Node from outside: made, stepped, looked at. Its parts stand in one table; each event goes to
- * the part that it belongs to. Decides nothing itself. Driver's thread. */
+/* The functions of a Node: making, stepping and inspecting it. One table lists its parts; each
+ * event goes to its part. Decides nothing itself. Driver's thread. */
 #include "core.h"
 #include "node-parts.h"
 
-/* What a part does of what is done with a whole node. NULL: nothing. */
+/* The functions of a part for the whole life of a node. NULL: nothing to do. */
 typedef struct
 {
-  void (*init) (Node *node); /* all of it is zero before, and the configuration is there */
+  void (*init) (Node *node); /* everything is zero before, except the configuration */
   void (*done) (Node *node);
-  void (*tick) (Node *node);  /* a timer has run out: perhaps its own */
-  void (*check) (Node *node); /* aborts where its invariants do not hold */
+  void (*tick) (Node *node);  /* a timer has fired, perhaps for this part */
+  void (*check) (Node *node); /* aborts if an invariant of the part does not hold */
 } Part;
 
-/* In the order in which they are made and ticked. The last one is freed first. */
+/* In the order of init and tick. The part that was made last is freed first. */
 static const Part parts[] = {
   { link_init, link_done, NULL, NULL },
   { carry_init, carry_done, carry_tick, carry_check },
@@ -53,14 +53,13 @@ static const Part parts[] = {
   { yield_init, yield_done, NULL, NULL },
 };
 
-/* Some parts have something to do in each step. After the event: what follows from all that has
- * changed. */
+/* Called after each event, in this order: what follows from all changes of the step. */
 static void (*const settles[]) (Node *node) = {
   carry_settle,  roster_settle, buddy_settle, holdback_settle, mirror_settle, verify_own_settle,
   orphans_flush, root_go_on,    leave_go_on,  steal_go_on,     stop_go_on,
 };
 
-/* At last: the earliest time at which it wants a tick; CORE_NEVER: none. */
+/* Called last: the earliest time at which a part wants a tick; CORE_NEVER: none. */
 static guint64 (*const dues[]) (Node *node) = {
   carry_due, roster_due,   alive_due,  join_due,       admit_due,      leave_due,
   steal_due, lend_due,     rerun_due,  quarantine_due, elect_due,      saves_due,
@@ -136,7 +135,7 @@ tick (Node *node)
 {
   if (alive_was_asleep (node))
     alive_slept (node);
-  node->wish_us = CORE_NEVER; /* the one timer is used up, whoever asked for it */
+  node->wish_us = CORE_NEVER; /* the one timer has fired, whichever part asked for it */
   for (guint i = 0; i < G_N_ELEMENTS (parts); i++)
     if (parts[i].tick != NULL)
       parts[i].tick (node);
@@ -151,7 +150,7 @@ take_rows (Node *node, const NodeEvent *event)
   work_moved (node, event->risk_us);
 }
 
-/* What the engine says. */
+/* Events of the engine. */
 static void
 route_engine (Node *node, const NodeEvent *event)
 {
@@ -181,7 +180,7 @@ route_engine (Node *node, const NodeEvent *event)
       break;
     case NODE_EVENT_COVERED:
       if (node->leave.begun)
-        break; /* what is here goes with this node, and others are to offer it */
+        break; /* the offers go with this node, and others are to make them */
       directory_cover (node, event->path);
       break;
     case NODE_EVENT_UNMATCHED:
@@ -222,7 +221,7 @@ route_engine (Node *node, const NodeEvent *event)
     }
 }
 
-/* What the world, main, the scribe and people say. */
+/* Events of the network, main, the scribe and users. */
 static void
 route (Node *node, const NodeEvent *event)
 {

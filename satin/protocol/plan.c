@@ -4,7 +4,7 @@
 
 typedef enum
 {
-  FILE_MAY, /* a checkpoint may be there */
+  FILE_MAY, /* the run may have a checkpoint */
   FILE_MUST,
   FILE_NEVER
 } PlanFile;

@@ -57,7 +57,7 @@ give_up_on (Candidate *candidate, const char *trouble)
   candidate->trouble = g_strdup (trouble);
 }
 
-/* This node shall bid. */
+/* Makes this node bid. */
 static void
 start_trial (Node *node, const NodeId *asker, guint64 election)
 {
@@ -66,7 +66,7 @@ start_trial (Node *node, const NodeId *asker, guint64 election)
   elect->asker = *asker;
   elect->asked = election;
   if (elect->bidding)
-    return; /* the one under way answers */
+    return; /* the bid under way answers this election, too */
   elect->bidding = TRUE;
   elect->bid_at_us = node->now_us;
   core_emit (node, NODE_EFFECT_BID);
@@ -78,7 +78,7 @@ trouble_of (const Candidate *candidate)
   return candidate->trouble != NULL ? candidate->trouble : "it finds another place there";
 }
 
-/* One trouble, and all who have it. */
+/* Appends one trouble and the candidates that have it. */
 static void
 add_trouble (Node *node, GString *text, guint first)
 {
@@ -100,7 +100,7 @@ add_trouble (Node *node, GString *text, guint first)
   g_string_append_c (text, ')');
 }
 
-/* What each said, for people. (transfer full) */
+/* All troubles of the candidates, for people. (transfer full) */
 static char *
 list_troubles (Node *node)
 {
@@ -118,7 +118,8 @@ list_troubles (Node *node)
   return g_string_free (g_steal_pointer (&text), FALSE);
 }
 
-/* Nobody can write there. At its start a run ends of it; later it goes on without. */
+/* No node can write the checkpoint. A run that is starting ends after a while; a later run goes on
+ * without a checkpoint. */
 static void
 nobody (Node *node)
 {
@@ -128,7 +129,7 @@ nobody (Node *node)
 
   core_log (node, "nobody can write the checkpoint: %s", troubles);
   if (!lease_is_vacant (node))
-    return; /* its holder goes on trying */
+    return; /* its holder keeps trying */
   elect->failures++;
   elect->at_us = node->now_us + MIN (pause_us, ELECT_RETRY_MAX_US);
   if (node->lease.starting && node->now_us >= elect->vacant_us + ELECT_START_US)
@@ -146,8 +147,9 @@ nobody (Node *node)
   stop_nobody_writes (node);
 }
 
-/* Marks who proves the same place: all that was acknowledged stands there. When nobody does, in a
- * race of two coordinators, the newest that anybody finds serves if the lease is vacant. */
+/* Marks the candidates that prove that they found the same place: they found the last acknowledged
+ * generation. If none does, as in a race of two coordinators, and the lease is vacant, those with
+ * the newest generation count. */
 static void
 prove (Node *node, guint64 proof)
 {
@@ -200,7 +202,8 @@ close_election (Node *node)
     }
 }
 
-/* Asks some more, at most ELECTION_BIDS_MAX at a time; when all were heard, it is decided. */
+/* Asks more candidates, at most ELECTION_BIDS_MAX at a time. When all have answered, the election
+ * is decided. */
 static void
 go_on (Node *node)
 {
@@ -232,8 +235,8 @@ go_on (Node *node)
     close_election (node);
 }
 
-/* Then those who leave may hold the lease: the last of them suspends the run, and in a suspend
- * nobody leaves any more. */
+/* If all members leave, they may hold the lease: the last of them suspends the run, and during a
+ * suspend no node leaves. */
 static gboolean
 all_leave (Node *node)
 {
@@ -272,7 +275,7 @@ begin (Node *node)
   go_on (node);
 }
 
-/* Not before; sooner than planned if need be. */
+/* Plans an election for `at_us`, unless one is planned earlier. */
 static void
 plan (Node *node, guint64 at_us)
 {
@@ -285,14 +288,15 @@ settle_us (Node *node)
   return node->config.settle_us > 0 ? node->config.settle_us : ELECT_SETTLE_US;
 }
 
-/* Between elections while the lease is held. */
+/* The pause between elections while the lease is held. */
 static guint64
 pause_us (Node *node)
 {
   return node->config.settle_us > 0 ? node->config.settle_us : ELECT_PAUSE_US;
 }
 
-/* The lease has nobody. At the start that was so from the beginning, and people wait. */
+/* The lease has become vacant. A run that is starting had no holder before, and people wait for it,
+ * so its time runs on. */
 static void
 vacate (Node *node)
 {
@@ -341,7 +345,7 @@ elect_roster_changed (Node *node, gboolean joined)
     vacate (node);
 }
 
-/* ---- what is heard ---- */
+/* ---- messages and events ---- */
 
 static void
 note_bid (Node *node, const NodeId *from, guint64 election, guint64 commit_us, guint64 found,
@@ -369,7 +373,7 @@ elect_greet (Node *node, const NodeId *to)
                        &(Message){ .kind = MESSAGE_TRIAL, .number = node->elect.election });
   else if (!node->elect.open && node->elect.failures > 0 && roster_is_master (node)
            && lease_is_vacant (node) && (candidate == NULL || candidate->silent))
-    plan (node, node->now_us); /* it may be the one who can write */
+    plan (node, node->now_us); /* it may be the node that can write */
 }
 
 void
@@ -409,7 +413,7 @@ elect_on_bid (Node *node, const NodeId *from, const Message *m)
   note_bid (node, from, m->number, m->work_us, m->version, m->flag ? m->text : NULL);
 }
 
-/* The coordinator is slow, or gives its lease back. */
+/* The coordinator is slow, or gives the lease back. */
 static void
 ask_again (Node *node, const NodeId *from, guint32 number, gboolean resigns, const char *why)
 {
@@ -493,7 +497,8 @@ has_bidder (Node *node)
   return FALSE;
 }
 
-/* When main is finished and nobody else can write, the answer is lost without the own bid. */
+/* If main has finished and no other node can write, the answer depends on this node's own bid. So
+ * it gets more time. */
 static guint64
 patience_us (Node *node, const Candidate *candidate)
 {
@@ -553,7 +558,7 @@ elect_tick (Node *node)
       begin (node);
       return;
     }
-  /* At the end nothing moves any more without need. */
+  /* Near the end of the run the lease moves only if it must. */
   if (node->stop.wanted || node->stop.finished || node->roster.members->len < 2)
     return;
   if (node->lease.generation > 0)

@@ -43,7 +43,7 @@ warn_unmatched (Node *node, const char *path)
                          path[0] == '\0' ? "/" : path);
 }
 
-/* The scribe's part: `age_us` ago this happened. */
+/* Passes the event, which happened `age_us` ago, to the scribe. */
 static void
 write_down (Node *node, const Message *event, guint64 age_us)
 {
@@ -83,7 +83,7 @@ tell (Node *node, Event *event, const NodeId *coordinator)
     (void)member_send (node, coordinator, &message);
 }
 
-/* FALSE: the coordinator cannot be told now; it will be (saves_renew). */
+/* FALSE: the coordinator cannot be reached now; saves_renew will tell it. */
 static gboolean
 tell_all (Node *node)
 {
@@ -139,8 +139,9 @@ events_unmatched (Node *node, const char *path)
                                 .host = "the job that is spawned there is another one, or none" });
 }
 
-/* Does the coordinator see this by its own roster? Between two terms a member may leave that it
- * never knew: the master that died had let that one in and had not told everybody. */
+/* TRUE: the coordinator sees this event by its own roster. Not so between two terms: a member may
+ * have left that the coordinator never knew, since a dead master had admitted it and had not told
+ * all. */
 static gboolean
 coordinator_sees (const Node *node, const Message *event)
 {
@@ -178,14 +179,15 @@ events_renew (Node *node)
 void
 events_on_report (Node *node, const NodeId *from G_GNUC_UNUSED, const Message *m)
 {
-  if (m->count == node->lease.number && tell_all (node)) /* else it tells when it can, and that */
+  if (m->count == node->lease.number && tell_all (node)) /* otherwise this node reports when it
+                                                          * can */
     send_reported (node, m->version);
 }
 
 /* ---- the coordinator ---- */
 
-/* Somebody left by the roster of a node that parted from this one; or it is to be seen here soon.
- */
+/* TRUE: the sender's roster lacks a member that is still on this node's. Either the sender was on
+ * another side of a split, or this node will see the leave soon. */
 static gboolean
 is_premature (Node *node, const Message *event)
 {
@@ -196,7 +198,7 @@ void
 events_on_event (Node *node, const NodeId *from, const Message *m)
 {
   if (m->count != node->lease.number)
-    return; /* it was for an earlier time as coordinator: all is told again */
+    return; /* sent to an earlier lease; the sender will repeat all events */
   if (!is_premature (node, m))
     write_down (node, m, m->version);
   saves_note_event (node, from, m->number);
@@ -210,8 +212,8 @@ question (Node *node)
                     .count = node->lease.number };
 }
 
-/* Somebody has left this run, or is about to: members are numbered in the order in which they come,
- * and a master that has died takes the numbering of its term along. */
+/* TRUE: a member has left this run, or is about to. Members are numbered in the order in which they
+ * join. If a master dies, the numbering of its term ends. */
 static gboolean
 is_somebody_missing (Node *node)
 {
@@ -229,9 +231,8 @@ is_somebody_missing (Node *node)
   return last != members->len;
 }
 
-/* A member that is not connected is waited for: it comes, or is dead, which a dial may prove at
- * once.
- */
+/* Asks all members for their events. A member that is not connected is waited for: it connects, or
+ * it is dead, which a dial may prove at once. */
 void
 events_ask (Node *node)
 {
@@ -271,7 +272,7 @@ events_on_reported (Node *node, const NodeId *from, const Message *m)
   saves_close_go_on (node);
 }
 
-/* In a run that nobody has left, a member that is not connected is one that comes. */
+/* In a run that no member has left, a member without connection is only on its way. */
 gboolean
 events_are_told (Node *node)
 {
@@ -289,7 +290,7 @@ events_are_told (Node *node)
   return TRUE;
 }
 
-/* ---- what is published ---- */
+/* ---- published events ---- */
 
 void
 events_published (Node *node, guint64 number)
@@ -309,7 +310,7 @@ events_published (Node *node, guint64 number)
     }
 }
 
-/* The coordinator had seen this roster, so it has seen what went before, and that is published. */
+/* The coordinator has published this version of the roster, and so all earlier events. */
 static void
 seen_published (Node *node, const Message *m)
 {

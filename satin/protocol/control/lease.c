@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See lease.h. Every change of the lease, made here or heard, goes through take (). */
+/* See lease.h. Every change of the lease, decided here or received, goes through take (). */
 #include "../core.h"
 
 static const char cannot_take_over[] = "it could not take the checkpoint over";
@@ -29,7 +29,7 @@ lease_message (Node *node)
                     .flag = is_self (node, &lease->holder) && node->saves.opened };
 }
 
-/* The master may not have heard that the scribe could not take over. */
+/* The master may not know that the scribe could not take over. */
 static void
 resign_again (Node *node)
 {
@@ -59,7 +59,7 @@ lease_greet (Node *node, const NodeId *to)
   resign_again (node);
 }
 
-/* The coordinator takes rows and orders from now on: everybody sends all that it has. */
+/* The coordinator accepts rows and orders from now on: each node sends it everything. */
 static void
 opened (Node *node)
 {
@@ -95,7 +95,7 @@ changed (Node *node, const NodeId *before)
   stop_coordinator_is_new (node);
 }
 
-/* This lease holds from now on. */
+/* Sets the lease that is valid from now on. */
 static void
 take (Node *node, const Term *term, guint32 number, const NodeId *holder)
 {
@@ -113,7 +113,7 @@ take (Node *node, const Term *term, guint32 number, const NodeId *holder)
     }
 }
 
-/* The master gives the lease. */
+/* The master grants the lease. */
 void
 lease_give (Node *node, const NodeId *holder)
 {
@@ -151,8 +151,8 @@ lease_on_message (Node *node, const NodeId *from, const Message *m)
 #endif
   if (order > 0 && roster_is_master (node))
     {
-      roster_reassert (node,
-                       &m->term); /* nobody else gives it: it is of the other side of a split */
+      roster_reassert (node, &m->term); /* no other node grants it, so this one belongs to another
+                                         * side of a split */
       return;
     }
   if (order < 0)
@@ -164,7 +164,7 @@ lease_on_message (Node *node, const NodeId *from, const Message *m)
     {
       take (node, &m->term, m->count, &m->id);
       if (is_self (node, &lease->holder) && node->saves.opened)
-        tell_all (node); /* a new master has not heard it */
+        tell_all (node); /* a new master does not know it */
       resign_again (node);
     }
   if (m->flag && !lease->opened && member_is_connected (node, from)
@@ -200,8 +200,8 @@ lease_promoted (Node *node)
 
   if (!node->config.checkpoint)
     return;
-  elect_deposed (node); /* one that was begun before counts no more */
-  /* One that could not take over had only begun to say so. */
+  elect_deposed (node); /* cancels an election begun before */
+  /* A holder that could not take over had only begun to say so. */
   if (lease_coordinator (node, &holder) && (!is_self (node, &holder) || node->saves.here))
     {
       take (node, &node->roster.term, lease->number, &holder);
@@ -251,7 +251,7 @@ lease_on_opened (Node *node, const NodeEvent *event)
       opened (node);
       return;
     }
-  node->saves.here = FALSE; /* there is no scribe to be retired */
+  node->saves.here = FALSE; /* there is no scribe to retire */
   elect_ask (node, TRUE, event->text != NULL ? event->text : cannot_take_over);
 }
 

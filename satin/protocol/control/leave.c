@@ -47,7 +47,7 @@ stay (Node *node, const char *why)
   core_emit (node, NODE_EFFECT_STAYED)->text = g_strdup (why);
 }
 
-/* Does anybody stay when this one has gone? */
+/* TRUE: another node stays when `leaver` has gone. */
 static gboolean
 others_stay (Node *node, const NodeId *leaver)
 {
@@ -72,7 +72,7 @@ release (Node *node, const NodeId *leaver)
   return TRUE;
 }
 
-/* So many results other nodes have not yet said that they have. */
+/* The number of results that other nodes have not yet acknowledged. */
 static guint
 count_owed (Node *node)
 {
@@ -97,8 +97,8 @@ begin (Node *node)
   member_send_all (node, &(Message){ .kind = MESSAGE_LEAVING });
 }
 
-/* The master of now is asked, once, and again in another term: a member that was asked in the term
- * before may not have been master yet. */
+/* Asks the present master, once per term: a member that was asked in an earlier term may not have
+ * been master. */
 static void
 ask_master (Node *node)
 {
@@ -160,13 +160,13 @@ leave_on_released (Node *node, const NodeId *from, const Message *m)
     stay (node, "it is the last node of the run");
   else if (!m->flag && node->leave.wanted && !stop_has_begun (node))
     begin (node);
-  else if (!m->flag) /* it came too late: this node has given up leaving, and says so */
+  else if (!m->flag) /* too late: this node has given up leaving, and says so */
     (void)member_send (node, from, &(Message){ .kind = MESSAGE_RELEASED, .flag = TRUE });
 }
 
-/* ---- what the others do ---- */
+/* ---- the other nodes ---- */
 
-/* The heir is none any more: another one gets what it may not have. */
+/* The heir is lost, or leaves too: rows that it may not have go to another one. */
 static void
 take_flight_back (Leave *leave)
 {
@@ -189,9 +189,9 @@ leave_on_leaving (Node *node, const NodeId *from)
   buddy_on_leaving (node, &id);
   epoch_on_leaving (node, &id);
   if (node_id_equal (&id, &node->leave.heir))
-    take_flight_back (&node->leave); /* it would refuse */
-  orphans_flush (node);              /* before the answer */
-  orphans_tell (node, &id);          /* it tells its lenders before it goes */
+    take_flight_back (&node->leave); /* the heir would refuse them */
+  orphans_flush (node);              /* offers must precede the answer */
+  orphans_tell (node, &id);          /* the leaver tells its lenders before it goes */
   (void)member_send (node, from, &(Message){ .kind = MESSAGE_HEARD });
 }
 
@@ -225,7 +225,7 @@ leave_on_hand (Node *node, const NodeId *from, const Message *m)
                      &(Message){ .kind = MESSAGE_HANDED, .number = m->number, .flag = refused });
 }
 
-/* Everybody knows what the leave has cost: whoever leaves cannot tell another coordinator. */
+/* Tells all nodes what the leave has cost: the leaver cannot tell a later coordinator. */
 static void
 note_leave (Node *node, const NodeId *id, guint64 lost_us, gboolean ran)
 {
@@ -294,7 +294,7 @@ can_inherit (Node *node, const Member *member)
          && member_is_connected (node, &member->id);
 }
 
-/* (nullable): the eldest of this site, else of all. */
+/* The eldest possible heir at this site; if there is none, the eldest of all. (nullable) */
 static Member *
 choose_heir (Node *node)
 {
@@ -328,7 +328,7 @@ send_flight (Node *node, const NodeId *heir)
                                  .rows = leave->flight });
 }
 
-/* The largest that wait, to the heir, when it has what went before. */
+/* Sends the most valuable rows to the heir, once it has the rows sent before. */
 static void
 hand_over (Node *node)
 {
@@ -360,7 +360,8 @@ hand_over (Node *node)
   send_flight (node, &heir->id);
 }
 
-/* All go, so this one does not leave: what it has not handed over it saves itself. */
+/* All nodes are ending, so this one does not leave: it saves the rows that it has not handed
+ * over. */
 static void
 abandon (Node *node)
 {
@@ -383,7 +384,7 @@ leave_add_taken (Node *node, GPtrArray *rows)
   for (guint i = leave->n_sent; i < leave->taken->len; i++)
     {
       const Row *row = leave->taken->pdata[i];
-      risk_us += i < leave->n_counted ? 0 : row->work_us; /* it may go to many coordinators */
+      risk_us += i < leave->n_counted ? 0 : row->work_us; /* several coordinators may get it */
       g_ptr_array_add (rows, row_copy (row));
     }
   return risk_us;
@@ -422,7 +423,7 @@ leave_on_handed (Node *node, const NodeId *from, const Message *m)
   if (leave->flight == NULL || m->number != leave->batches || !node_id_equal (from, &leave->heir))
     return;
   if (m->flag)
-    take_flight_back (leave); /* it leaves too, and has said so before */
+    take_flight_back (leave); /* the heir leaves too, and has said so before */
   else
     {
       directory_moved (node, from, leave->flight);
@@ -462,8 +463,8 @@ is_alone (Node *node)
   return TRUE;
 }
 
-/* Each member with which there is a session has answered LEAVING: it offers what this node had lent
- * to it. */
+/* TRUE: each member with a session has answered LEAVING; it then offers what this node had lent to
+ * it. */
 static gboolean
 is_heard (Node *node)
 {
@@ -503,9 +504,9 @@ finish (Node *node)
   node->ended = node->left = TRUE;
 }
 
-/* It was to suspend the run as the last one of its side of a split, and there is another side,
- * which goes on without it; or nobody can write the checkpoint, and those who lost their names go
- * on. What it could not save is lost with it. */
+/* This node was to suspend the run as the last node of its side of a split. But another side goes
+ * on without it, or no node can write the checkpoint and nodes that lost their names go on. What it
+ * could not save is lost. */
 static void
 go_after_all (Node *node)
 {
@@ -531,7 +532,7 @@ leave_go_on (Node *node)
     return;
   if (!core_is_member (node))
     {
-      finish (node); /* it has nothing, or the others went on without it */
+      finish (node); /* it has no job, or the others went on without it */
       return;
     }
   if (stop_has_begun (node))
@@ -552,7 +553,7 @@ leave_go_on (Node *node)
   if (is_alone (node))
     {
       leave->alone = TRUE;
-      stop_suspend (node, 0); /* who was to stay is gone */
+      stop_suspend (node, 0); /* the node that was to stay is gone */
       return;
     }
   if (leave->halted)

@@ -20,7 +20,7 @@ round_publishes (const Node *node)
   return node->round.state == ROUND_PUBLISHING || node->round.state == ROUND_AGAIN;
 }
 
-/* The scan that `owed` is about. */
+/* Starts the scan that this node owes for round `number`. */
 static void
 owe (Node *node, guint64 number, guint64 epoch)
 {
@@ -52,7 +52,7 @@ begin (Node *node, guint64 patience_us)
   Round *round = &node->round;
 
   if (node->stop.halting || node->stop.finished)
-    return; /* the end publishes everything */
+    return; /* the end of the run publishes everything */
   if (round_publishes (node))
     {
       round->state = ROUND_AGAIN;
@@ -60,7 +60,7 @@ begin (Node *node, guint64 patience_us)
     }
   if (node->config.plan.epochs && round->state == ROUND_SCANNING)
     {
-      node->epoch.wanted = TRUE; /* when this one is over */
+      node->epoch.wanted = TRUE; /* another epoch follows this one */
       return;
     }
   if (node->config.plan.epochs)
@@ -92,7 +92,7 @@ round_ask (Node *node, guint64 patience_us)
       begin (node, patience);
       return;
     }
-  node->round.asked_us = patience; /* and asked again when the coordinator is ready */
+  node->round.asked_us = patience; /* asked again when the coordinator is ready */
   node->round.request++;
   if (lease_ready (node, &coordinator))
     (void)member_send (
@@ -268,7 +268,7 @@ round_on_answer (Node *node, guint64 generation, gboolean failed)
   return TRUE;
 }
 
-/* It was asked when there was no session with it. */
+/* It was asked before there was a session with it. */
 void
 round_greet (Node *node, const NodeId *to)
 {
@@ -288,7 +288,7 @@ round_on_published (Node *node, const Message *m)
   round->heard = FALSE;
 #ifndef SATIN_PLANT_ANSWER_OF_ANOTHER
   if (round->asked_us > 0 && m->count != round->request)
-    return; /* it ended before what is asked here began */
+    return; /* it ended before the request of this node began */
 #endif
   round->asked_us = 0;
   tell (node, m->number, m->flag, m->ids);
@@ -312,10 +312,10 @@ round_deposed (Node *node)
   gboolean asked = !node->epoch.quiet || node->epoch.wanted || node->round.state == ROUND_AGAIN;
 
   if (node->round.state != ROUND_NONE && node->round.asked_us == 0 && asked)
-    node->round.asked_us = ROUND_PATIENCE_US; /* whoever asked here waits still */
+    node->round.asked_us = ROUND_PATIENCE_US; /* the request that was made here still waits */
   node->round.state = ROUND_NONE;
   node->epoch.wanted = node->epoch.quiet = FALSE;
-  node->epoch.begun = node->epoch.ended; /* its successor begins another one */
+  node->epoch.begun = node->epoch.ended; /* the next coordinator begins another one */
 }
 
 guint64

@@ -11,13 +11,13 @@ stop_done (Node *node)
   g_free (stop->sentence);
 }
 
-/* A run that is given up: whoever hears of that is to have heard why. */
+/* Tells all links that the run ends. A run that fails tells the reason first. */
 static void
 say_end (Node *node, guint64 code, gboolean finished)
 {
   for (guint i = 0; i < 2 * node->links.links->len; i++)
     {
-      /* Routed ones first: who passes it on ends when it hears it. */
+      /* Relayed links first: the node that relays ends when it gets END. */
       Link *link = node->links.links->pdata[i % node->links.links->len];
       if ((link->circuit != NULL) != (i < node->links.links->len))
         continue;
@@ -27,9 +27,9 @@ say_end (Node *node, guint64 code, gboolean finished)
     }
 }
 
-/* The END effect itself is the last of the step: node.c emits it. Whoever hears of the end passes
- * it on, so that one broken link of a master that leaves now does not make others begin again.
- * `finished`: the code is what main returned, which may be any number. */
+/* Ends this node; node.c emits the END effect as the last of the step. Each node passes the end on.
+ * So a broken link of a master that leaves now does not make others start again. `finished`: `code`
+ * is the result of main, which may be any number. */
 static void
 end (Node *node, guint64 code, gboolean finished)
 {
@@ -47,22 +47,23 @@ halt (Node *node)
   if (node->stop.halting)
     return;
   if (!node->stop.wanted)
-    node->stop.patience_us = STOP_DRAIN_US; /* should this node be master before it is over */
+    node->stop.patience_us = STOP_DRAIN_US; /* in case this node becomes master before it is over */
   node->stop.halting = node->stop.wanted = TRUE;
   node->stop.halted = node->leave.halted;
-  if (!node->leave.begun) /* else it stops already */
+  if (!node->leave.begun) /* otherwise it stops already */
     core_emit (node, NODE_EFFECT_HALT);
 }
 
-/* Until somebody has taken over what stands there nothing has begun, and that may be long. */
+/* TRUE: there is no checkpoint, or it has not been taken over yet. The takeover may take long, and
+ * until then no work has begun. */
 static gboolean
 has_nothing_to_save (Node *node)
 {
   return !node->config.checkpoint || (node->config.kept && node->lease.starting);
 }
 
-/* This node has sent all it has: after it the coordinator knows so, and says so to the master. If
- * the coordinator is a new one, all goes to it first. */
+/* Tells the coordinator, which tells the master, that this node has sent everything. A new
+ * coordinator must first get everything. */
 static void
 report_drained (Node *node)
 {
@@ -95,7 +96,7 @@ begin (Node *node)
   node->stop.until_us = node->now_us + node->stop.patience_us;
   halt (node);
   member_send_all (node, &(Message){ .kind = MESSAGE_HALT });
-  report_drained (node); /* a leave may have halted it long ago */
+  report_drained (node); /* a leave may have halted this node long ago */
 }
 
 static void
@@ -206,7 +207,7 @@ stop_finish (Node *node, guint64 code, GBytes *answer)
   g_clear_pointer (&node->stop.answer, g_bytes_unref);
   if (answer != NULL)
     node->stop.answer = g_bytes_ref (answer);
-  node->stop.final = FALSE; /* in a suspend it may be under way, without the answer */
+  node->stop.final = FALSE; /* during a suspend it may be under way, without the answer */
   stop_go_on (node);
 }
 
@@ -227,14 +228,15 @@ is_drained (Node *node)
   return TRUE;
 }
 
-/* Until then somebody who was not heard may be, or counts as dead. */
+/* Until then a member that was not heard may still be heard or count as dead. */
 static guint64
 given_up_us (Node *node)
 {
   return node->stop.until_us + node->config.silence_us;
 }
 
-/* Nobody can write the checkpoint: an answer is an answer, a suspended run is lost. */
+/* No node can write the checkpoint. An answer is shown anyway; a run that was to be suspended is
+ * lost. */
 static void
 end_unsaved (Node *node)
 {
@@ -242,7 +244,7 @@ end_unsaved (Node *node)
       || (node->stop.finished && elect_may_bid (node))
       || (!node->stop.finished && !node->leave.missed && node->now_us < given_up_us (node)
           && elect_missed_some (node)))
-    return; /* somebody may be found yet, or has been */
+    return; /* a node may still be found that can write, or has been found */
   if (node->stop.finished)
     end (node, node->stop.code, TRUE);
   else
@@ -263,7 +265,7 @@ stop_go_on (Node *node)
       return;
     }
   gboolean ready = lease_ready (node, &coordinator);
-  /* Who is missed by others does not let them wait for a store. */
+  /* If others miss this node, they must not wait until it is done with a store. */
   if (!stop->finished && !is_drained (node) && node->now_us < stop->until_us
       && (ready || !node->leave.missed))
     return;
@@ -283,7 +285,7 @@ stop_go_on (Node *node)
                       .value = stop->answer };
   if (node->saves.opened)
     saves_on_close (node, &node->self, &message);
-  else if (!node->saves.here) /* else it is asked again when it has opened */
+  else if (!node->saves.here) /* otherwise it is asked again when the scribe has opened */
     (void)member_send (node, &coordinator, &message);
 }
 
@@ -370,7 +372,7 @@ stop_coordinator_is_new (Node *node)
 void
 stop_nobody_writes (Node *node)
 {
-  node->stop.final = FALSE; /* whoever was asked to close is gone */
+  node->stop.final = FALSE; /* the coordinator that was asked to close is gone */
   stop_go_on (node);
 }
 
@@ -388,7 +390,7 @@ void
 stop_coordinator_is_ready (Node *node)
 {
   if (roster_is_master (node))
-    node->stop.final = FALSE; /* what it was asked for may be lost: asked again */
+    node->stop.final = FALSE; /* the last request may be lost, so it is repeated */
   report_drained (node);
   stop_go_on (node);
 }

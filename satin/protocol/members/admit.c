@@ -4,7 +4,7 @@
  * Tests: test-members */
 #include "../core.h"
 
-/* At the other end of `link`. Its texts are its own. */
+/* A node at the other end of `link` that asks to join. Owns its texts. */
 typedef struct
 {
   guint64 link;
@@ -22,7 +22,6 @@ newcomer_free (gpointer data)
   g_free (newcomer);
 }
 
-/* (transfer full) */
 static Newcomer *
 newcomer_new (const Link *link, const Message *m)
 {
@@ -37,7 +36,6 @@ newcomer_new (const Link *link, const Message *m)
   return newcomer;
 }
 
-/* (transfer full) */
 static GPtrArray *
 new_waiting (void)
 {
@@ -71,7 +69,7 @@ lets_in (Node *node)
   return roster_is_master (node) && !node->stop.halting;
 }
 
-/* It has the run's credential, so it is taken at its word. */
+/* The newcomer has the run's credential, so its claim to be invited is believed. */
 static gboolean
 is_wanted (Node *node, Link *link, const Message *m)
 {
@@ -82,7 +80,8 @@ is_wanted (Node *node, Link *link, const Message *m)
   return FALSE;
 }
 
-/* The WELCOME that took it in was lost, so that member has never been: nobody waits for it. */
+/* The WELCOME of a member was lost, so it never knew that it is a member: removes it. No node waits
+ * for it. */
 static void
 never_was (Node *node, const Message *m)
 {
@@ -113,7 +112,8 @@ welcome (Node *node, Link *link, const NodeId *id)
   link_send (node, link, &message);
 }
 
-/* All that are still there. When this node is master no more, its roster tells them who is. */
+/* Admits all newcomers that are still connected. If this node is no longer master, its roster tells
+ * them who is. */
 static void
 admit_waiting (Node *node)
 {
@@ -133,7 +133,7 @@ admit_waiting (Node *node)
           roster_send (node, link);
           continue;
         }
-      link->expected = NODE_ID_NONE; /* a member at that address leaves, with links to it */
+      link->expected = NODE_ID_NONE; /* a member at this address leaves, with its links */
       g_array_append_val (members, newcomer->member);
       g_array_append_val (links, newcomer->link);
     }

@@ -56,7 +56,7 @@ void
 alive_heard (Node *node, Member *member)
 {
   if (node->now_us >= member->heard_us + node->config.silence_us / 2)
-    alive_changed (node); /* it was looked for: the next time for that is nearer than its death */
+    alive_changed (node); /* the member was suspected, so its next check is sooner than its death */
   member->heard_us = node->now_us;
 }
 
@@ -71,8 +71,8 @@ dial (Node *node, Member *member, DialPurpose purpose)
   member->dial = link_dial (node, purpose, &member->id, member->address);
 }
 
-/* Its crash report, and the end of the run, may still come by that link, and then its end is
- * told. It is dialled again at that, or after half of the silence. */
+/* The member's crash report and the end of the run may still come over that link. When the link
+ * breaks the member is dialled again; at the latest after half of the silence. */
 gboolean
 alive_may_speak (Node *node, const Member *member)
 {
@@ -80,8 +80,8 @@ alive_may_speak (Node *node, const Member *member)
          && node->now_us < member->heard_us + node->config.silence_us / 2;
 }
 
-/* No link is left, or none that says anything: a refused dial is the proof. At once, unless one was
- * made a moment ago. */
+/* No link is left, or all are silent; a refused dial proves the death. Dials at once, unless there
+ * was a dial a moment ago. */
 void
 alive_redial (Node *node, Member *member)
 {
@@ -96,8 +96,9 @@ alive_redial (Node *node, Member *member)
     }
 }
 
-/* The master hears of it still, so there may be a way through here. But should that not help for
- * long, one of the two has to go: what they hold of each other cannot come back. */
+/* The master still hears the member, so there may be a relay through this node. But if this does
+ * not help for long, one of the two nodes must go: jobs that they lent each other cannot come
+ * back. */
 static gboolean
 is_heard_here (Node *node, Link *accuser, Member *member)
 {
@@ -118,7 +119,7 @@ alive_on_gone (Node *node, Link *link, const Message *m)
     return;
   gboolean heard = is_heard_here (node, link, member);
   if (!m->flag && member->dial == 0)
-    dial (node, member, DIAL_CHECK); /* §: the master looks for itself */
+    dial (node, member, DIAL_CHECK); /* the master tests it by its own dial */
   else if (!heard && roster_is_master (node)
            && (m->flag
                || (member->accused_us != 0
@@ -137,7 +138,6 @@ look_again (Node *node, Accused *accused)
   accused->at_us = node->now_us + core_jitter (node, pause_us);
 }
 
-/* (nullable) */
 static Accused *
 find_accused (Node *node, const char *address)
 {
@@ -169,7 +169,7 @@ alive_accuse (Node *node, const char *address)
       || find_accused (node, address) != NULL)
     return;
   if (all->len == ALIVE_ACCUSED_MAX)
-    g_ptr_array_remove_index (all, 0); /* the one that has been away for longest */
+    g_ptr_array_remove_index (all, 0); /* the one that has been away longest */
   Accused *accused = g_new0 (Accused, 1);
   accused->address = g_strdup (address);
   accused->since_us = node->now_us;
@@ -188,7 +188,7 @@ alive_met (Node *node, const char *address, gboolean settled)
     look_again (node, accused);
 }
 
-/* Is somebody at this address a member now (again)? */
+/* TRUE: a member has this address. */
 static gboolean
 is_settled (Node *node, const char *address)
 {
@@ -238,7 +238,7 @@ alive_was_asleep (Node *node)
   return node->wish_us != CORE_NEVER && node->now_us > node->wish_us + node->config.heartbeat_us;
 }
 
-/* The time in which this node did not run says nothing about the others. */
+/* While this node did not run it could hear nobody, so this silence does not count. */
 void
 alive_slept (Node *node)
 {
@@ -253,7 +253,7 @@ alive_slept (Node *node)
     }
 }
 
-/* … with a link: less when there is a newer one. */
+/* Silence after which a link is closed: less if there is a newer link to the member. */
 static guint64
 patience_us (Node *node, const Link *link)
 {
@@ -261,7 +261,8 @@ patience_us (Node *node, const Link *link)
                                                : node->config.silence_us / 2;
 }
 
-/* Who joins through this node has no other way until it is welcomed. */
+/* TRUE: the link belongs to a member, or is needed by a node that joins, or by one that joins
+ * through this node. */
 static gboolean
 is_of_use (Node *node, const Link *link)
 {
@@ -275,7 +276,7 @@ close_silent_links (Node *node)
   for (guint i = node->links.links->len; i > 0; i--)
     {
       if (i > node->links.links->len)
-        continue; /* closing one closed others */
+        continue; /* closing a link closed others */
       Link *link = node->links.links->pdata[i - 1];
       if (!is_of_use (node, link) && node->now_us >= link->born_us + link_greeting_us (node))
         link_break (node, link, "it never became a member's");
@@ -295,12 +296,12 @@ find_silent_members (Node *node)
           && node->now_us >= member->heard_us + node->config.silence_us)
         {
           alive_dead (node, member, DEATH_SILENT);
-          i = G_MAXUINT; /* the roster may be another now: from the start */
+          i = G_MAXUINT; /* the roster may have changed: start again */
         }
     }
 }
 
-/* Nothing is known of them any more: a new link may tell. */
+/* Dials members that have been silent for half of the limit: a new link may tell more. */
 static void
 look_for_suspects (Node *node)
 {
@@ -318,7 +319,7 @@ look_for_suspects (Node *node)
     }
 }
 
-/* Who is silent, and which links are. */
+/* Checks links and members for silence. */
 static void
 look (Node *node)
 {
@@ -328,7 +329,7 @@ look (Node *node)
   look_for_suspects (node);
 }
 
-/* When a link is closed, if nothing is heard till then; `at`, if that is earlier. */
+/* The earliest of `at` and the times at which links are closed if they stay silent. */
 static guint64
 links_due (Node *node, guint64 at)
 {
@@ -341,7 +342,7 @@ links_due (Node *node, guint64 at)
   return at;
 }
 
-/* When this one is looked for, or counts as dead. */
+/* The time at which this member is suspected, or counts as dead. */
 static guint64
 silence_due (Node *node, const Member *member)
 {
@@ -352,8 +353,8 @@ silence_due (Node *node, const Member *member)
   return suspect_us > node->now_us ? suspect_us : member->heard_us + node->config.silence_us;
 }
 
-/* With many links seldom enough that an idle node says little, but often enough that each pings
- * some times before its silence would be believed. */
+/* The pause grows with the number of links, so that an idle node sends little. But each node must
+ * ping several times within the limit of silence. */
 static guint64
 ping_pause_us (Node *node)
 {
@@ -375,7 +376,8 @@ alive_is_silent (Node *node, const Member *member)
   return contacts_watch (node, member) && node->now_us >= heard_us + 2 * ping_pause_us (node);
 }
 
-/* What was said in the last half of a pause is as good a sign; so is an acknowledgement. */
+/* Pings each link, unless it was used within the last half of a pause, or an acknowledgement can be
+ * sent instead. */
 static void
 ping (Node *node)
 {
@@ -396,7 +398,7 @@ is_alone (Node *node)
   return node->links.links->len == 0 && node->roster.members->len < 2;
 }
 
-/* What all members and links are due for. */
+/* The earliest times for a check and for a dial. */
 static void
 find_due (Node *node, guint64 *look_at_us, guint64 *dial_at_us)
 {
@@ -414,8 +416,8 @@ find_due (Node *node, guint64 *look_at_us, guint64 *dial_at_us)
   *look_at_us = links_due (node, *look_at_us);
 }
 
-/* Most steps only hear something, and so nothing is due earlier than it was: all are looked at
- * when something has changed, and when time has run out for one. */
+/* Most steps only hear members, which makes nothing due earlier. So all members and links are
+ * looked at only after a change, and when the time of one is over. */
 guint64
 alive_due (Node *node)
 {

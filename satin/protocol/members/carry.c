@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See carry.h. What a session sends goes out at once, so that the effects of a step stay in their
- * order. What it delivers, wants and closes waits until nobody is in the middle of anything, since
- * hearing a message may end links and members. */
+/* See carry.h. Frames of a session are sent at once, so that the effects of a step keep their
+ * order. Deliveries, wants and closes wait until no part is in the middle of its work, since a
+ * message may end links and members. */
 #include "../core.h"
 #include "sent.h"
 
@@ -52,9 +52,9 @@ carry_bears (MessageKind kind)
          && (from == MESSAGE_FROM_MEMBER || from == MESSAGE_FROM_COORDINATOR);
 }
 
-/* ---- what sessions say ---- */
+/* ---- effects of sessions ---- */
 
-/* (nullable): the link that is this connection of its session. */
+/* The link of this connection. (nullable) */
 static Link *
 link_of (const Member *member, guint64 connection)
 {
@@ -93,7 +93,7 @@ take_effects (Node *node, const Member *member, gboolean awaited)
   g_array_set_size (effects, 0);
 }
 
-/* After each call of a session. */
+/* Call this after each call of a session. */
 static void
 note (Node *node, Member *member, gboolean awaited)
 {
@@ -102,7 +102,7 @@ note (Node *node, Member *member, gboolean awaited)
   take_effects (node, member, awaited);
 }
 
-/* (nullable) */
+/* The member with this session. (nullable) */
 static Member *
 member_of (Node *node, const Session *session, const Link *link)
 {
@@ -138,14 +138,14 @@ is_mine (const Link *link)
   return link->circuit != NULL ? link->circuit->mine : link->mine;
 }
 
-/* Its session needs it no more. The end that accepted it closes it at once; the end that began it
- * when the other has, so that nothing is lost that was under way. */
+/* The session does not need this link any more. The end that accepted it closes it at once. The end
+ * that dialled it waits for that, so that nothing under way is lost. */
 static void
 retire (Node *node, Link *link)
 {
   link->retired_us = node->now_us + (is_mine (link) ? link_greeting_us (node) : 0);
   node->sessions.due_us = MIN (node->sessions.due_us, link->retired_us);
-  alive_changed (node); /* its silence counts sooner now */
+  alive_changed (node); /* less silence is allowed from now on */
 }
 
 static void
@@ -174,7 +174,8 @@ carry_settle (Node *node)
   if (sessions->settling)
     return;
   sessions->settling = TRUE;
-  for (guint i = 0; i < sessions->later->len && !node->ended; i++) /* it may grow meanwhile */
+  for (guint i = 0; i < sessions->later->len && !node->ended; i++) /* the array may grow
+                                                                    * meanwhile */
     {
       SessionEffect said = g_array_index (sessions->later, SessionEffect, i);
       g_array_index (sessions->later, SessionEffect, i) = (SessionEffect){ 0 };
@@ -196,7 +197,8 @@ carry_settle (Node *node)
 static void
 begin (Node *node, Member *member)
 {
-  static const SessionConfig config = { .idle_us = SESSION_NEVER }; /* see alive.h */
+  static const SessionConfig config = { .idle_us = SESSION_NEVER }; /* the failure detector closes
+                                                                     * links, not the session */
   Carry *carry = &member->carry;
 
   carry->session = session_new (&config, &node->self, &member->id, node->sessions.effects);
@@ -278,7 +280,7 @@ say_by_session (Node *node, void *to, const Message *message)
   send_now (node, to, message);
 }
 
-/* From now on the member has to answer: it is dialled, and its silence counts. */
+/* From now on the member must answer: it is dialled, and its silence counts. */
 static void
 watch (Node *node, Member *member)
 {
@@ -417,7 +419,7 @@ carry_check (Node *node)
   g_assert (node->sessions.due_us <= find_due (node));
 }
 
-/* (nullable) */
+/* A retired link whose time is over. (nullable) */
 static Link *
 next_retired (Node *node)
 {
@@ -426,7 +428,7 @@ next_retired (Node *node)
       Link *link = node->links.links->pdata[i];
       if (link->retired_us == 0 || link->retired_us > node->now_us)
         continue;
-      if (!route_needs (node, link)) /* a node that joins by it has no other way */
+      if (!route_needs (node, link)) /* a node that joins through it has no other way */
         return link;
       link->retired_us = node->now_us + link_greeting_us (node);
     }

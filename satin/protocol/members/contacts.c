@@ -2,7 +2,7 @@
 /* See contacts.h. */
 #include "../core.h"
 
-/* ---- which ---- */
+/* ---- which members ---- */
 
 gboolean
 contacts_are_all (const Node *node)
@@ -24,7 +24,7 @@ mix (guint64 x)
   return x ^ (x >> 32);
 }
 
-/* Both ends draw the same. */
+/* TRUE: one in `share` pairs of members, the same at both ends. */
 static gboolean
 is_drawn (const NodeId *a, const NodeId *b, guint share)
 {
@@ -34,8 +34,8 @@ is_drawn (const NodeId *a, const NodeId *b, guint share)
   return mix (x ^ y) % share == 0;
 }
 
-/* The largest power of two that leaves `wanted` of `all` at least. As long as `all` does not double
- * the same members are drawn. */
+/* The largest power of two so that at least `wanted` of `all` members are drawn. While `all` does
+ * not double, the same members are drawn. */
 static guint
 share_of (guint all, guint wanted)
 {
@@ -52,7 +52,7 @@ is_self (const Node *node, const NodeId *id)
   return node_id_equal (id, &node->self);
 }
 
-/* Its links are all the same at both ends, whoever looks. */
+/* TRUE: this member has links to all others. All nodes agree on this. */
 static gboolean
 links_to_all (const Node *node, const NodeId *id)
 {
@@ -91,8 +91,8 @@ count (Node *node)
   node->contacts.far_share = share_of (all - near, CONTACTS_FAR (node->config.dense));
 }
 
-/* What a member says to all goes through this one from now on, and it keeps the directory; what the
- * one before was told may be lost. */
+/* From now on messages to all go through this hub, which also keeps the directory. The hub before
+ * may not have passed all on. */
 static void
 greet_hub (Node *node, const Member *hub)
 {
@@ -110,7 +110,7 @@ greet_hub (Node *node, const Member *hub)
     }
 }
 
-/* The younger of the two dials; the elder looks later whether it has. */
+/* The younger of the two nodes dials; the elder checks later whether it has. */
 static void
 link_up_soon (Node *node, Member *member)
 {
@@ -150,7 +150,7 @@ contacts_refresh (Node *node)
     greet_hub (node, hub);
 }
 
-/* ---- what is for all ---- */
+/* ---- messages to all ---- */
 
 void
 contacts_pass_on (Node *node, const NodeId *from, const Message *message)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The two ways out of a Node (effects, its log) and its one source of chance. Driver's thread. */
+/* The outputs of a Node, effects and log, and its only source of random numbers. Driver's
+ * thread. */
 #include "../core.h"
 
 NodeEffect *
@@ -25,7 +26,7 @@ core_log (Node *node, const char *format, ...)
   core_emit (node, NODE_EFFECT_LOG)->text = text;
 }
 
-/* xorshift64*: chance from the seed alone, so that a run can be repeated. */
+/* xorshift64*. The numbers depend only on the seed, so a run can be repeated. */
 guint64
 core_random (Node *node)
 {

@@ -2,9 +2,9 @@
 /* See hear.h. */
 #include "../core.h"
 
-/* A member whose WELCOME was lost with the master cannot be the next master: it does not know its
- * name. It dials whoever it knows of to join, and its address is the one that stands in the roster.
- * Where it was dialled its WELCOME may still be on its way. */
+/* A member whose WELCOME was lost with its master cannot become master: it does not know its name.
+ * It dials all nodes that it knows in order to join, and its address is on the roster. If this node
+ * dialled it, its WELCOME may still be on its way. */
 static void
 find_nameless (Node *node, const char *address)
 {
@@ -22,10 +22,10 @@ find_nameless (Node *node, const char *address)
     }
 }
 
-/* Another node answers where this member was dialled. On the same host that is proof: an address
- * has one listener. Private networks overlap, so another host may have that address too; then the
- * member is looked for through others. One that is not known here yet proves nothing: the master
- * that admitted it has seen to the address. */
+/* Another node answers at the member's address. On the same host this proves the member's death,
+ * since an address has one listener. But private networks overlap, so another host may have the
+ * same address. Then the member is searched through others. A node that is not on this roster
+ * proves nothing: the master that admitted it has removed the member. */
 static void
 on_another (Node *node, Member *member, const NodeId *answers)
 {
@@ -47,7 +47,8 @@ on_hello (Node *node, Link *link, const Message *m)
 
   if (link->greeted && (!node_id_is_none (&link->remote) || node_id_is_none (&m->id)))
     {
-      link_break (node, link, "greeted twice"); /* who joined through here says its name */
+      link_break (node, link, "greeted twice"); /* a node that joins through this link has got its
+                                                 * name */
       return;
     }
   if (m->number != MESSAGE_VERSION || !digest_equal (&m->digest, &node->config.program))
@@ -70,13 +71,12 @@ on_hello (Node *node, Link *link, const Message *m)
   link->greeted = TRUE;
   link->remote = m->id;
   NodeId expected = link->expected;
-  /* One without a name may be the
-   * same one, whose WELCOME is still on its way; it closes this link when that comes, and is
-   * dialled again. */
+  /* A node without a name may be the expected one: its WELCOME is on its way. When it comes, that
+   * node closes this link and is dialled again. */
   gboolean other = roster_find (node, &expected) != NULL && link->circuit == NULL
                    && !node_id_is_none (&m->id) && !node_id_equal (&expected, &m->id);
   gboolean dialled = !node_id_is_none (&expected);
-  if (other) /* … and this link is not its own */
+  if (other) /* this link is not the member's */
     link->expected = NODE_ID_NONE;
   link_bind_all (node);
   Member *gone = other ? roster_find (node, &expected) : NULL;
@@ -89,26 +89,26 @@ on_hello (Node *node, Link *link, const Message *m)
       join_on_stranger (node, number);
       return;
     }
-  roster_send (node, link); /* so it knows other addresses, too */
+  roster_send (node, link); /* so that it knows other addresses, too */
   if (!dialled)
     find_nameless (node, m->text);
 }
 
 /* ---- the handlers ---- */
 
-/* A handler that needs less than all three. */
+/* Wraps a handler that needs fewer arguments. */
 #define HANDLER(name, call) \
   static void name (Node *node G_GNUC_UNUSED, Link *link G_GNUC_UNUSED, \
                     const Message *m G_GNUC_UNUSED) \
   { \
     call; \
   }
-HANDLER (on_stem, (void)0) /* is_in_order has taken it */
+HANDLER (on_stem, (void)0) /* is_in_order has handled it */
 HANDLER (on_refused, join_on_refused (node, link))
 HANDLER (on_ping, (void)0)
 HANDLER (on_call, reach_on_call (node, m))
 
-/* What other layers hear goes up to them. */
+/* Messages of other layers go up to them. */
 static void (*const handlers[MESSAGE_KINDS]) (Node *node, Link *link, const Message *m) = {
   [MESSAGE_HELLO] = on_hello,
   [MESSAGE_JOIN] = admit_on_request,
@@ -135,7 +135,7 @@ hear_handles (MessageKind kind)
   return handlers[kind] != NULL;
 }
 
-/* ---- what is heard ---- */
+/* ---- receiving ---- */
 
 typedef struct
 {
@@ -152,7 +152,7 @@ check_stems_of (const char *path, gpointer data)
     checking->unknown = TRUE;
 }
 
-/* FALSE: the message breaks the rules and its link is closed. */
+/* FALSE: the message breaks a rule, and its link was closed. */
 static gboolean
 is_in_order (Node *node, Link *link, const Message *m)
 {
@@ -175,7 +175,7 @@ is_in_order (Node *node, Link *link, const Message *m)
   return !checking.unknown;
 }
 
-/* (nullable) */
+/* The member at the other end. (nullable) */
 static Member *
 member_of (Node *node, const Link *link)
 {
@@ -212,7 +212,7 @@ hear_message (Node *node, guint64 number, GBytes *bytes)
     link_break (node, link, "spoke before it greeted");
 }
 
-/* May the other end of the link say this? */
+/* TRUE: the other end of the link may send such messages. */
 static gboolean
 may_say (Node *node, const Link *link, MessageFrom from)
 {
@@ -232,7 +232,7 @@ may_say (Node *node, const Link *link, MessageFrom from)
   g_assert_not_reached ();
 }
 
-/* Does this node listen to it? */
+/* TRUE: this node accepts such messages now. */
 static gboolean
 is_receiver (Node *node, MessageTo to)
 {
@@ -253,7 +253,8 @@ hear_admitted (Node *node, Link *link, const Message *m)
 {
   if (!may_say (node, link, message_from (m->kind)))
     {
-      if (m->kind == MESSAGE_STEAL) /* the thief knows this node already, and would wait for ever */
+      if (m->kind == MESSAGE_STEAL) /* the thief knows this node as a member already, and would wait
+                                     * for ever */
         link_send (node, link, &(Message){ .kind = MESSAGE_NONE, .number = m->number });
     }
   else if (!is_receiver (node, message_to (m->kind)))
@@ -262,7 +263,7 @@ hear_admitted (Node *node, Link *link, const Message *m)
     handlers[m->kind](node, link, m);
   else
     {
-      NodeId from = link->remote; /* the link may go meanwhile */
+      NodeId from = link->remote; /* the link may be closed meanwhile */
       node->above->hear (node, &from, m);
     }
 }

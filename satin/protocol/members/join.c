@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See join.h. Whoever is asked sends its roster at once, as on every link; if it is not the master,
- * it passes on what is said to the master, whose address stands in the roster too. */
+/* See join.h. The node that is asked sends its roster at once, as on every link. If it is not the
+ * master, it relays messages to the master, whose address is on the roster, too. */
 #include "../core.h"
 
 void
@@ -21,8 +21,8 @@ join_done (Node *node)
   g_free (join->redirect);
 }
 
-/* Some addresses were not tried yet. Who joins for the first time tries all in a row; who was a
- * member takes its time, since it goes on alone where all refuse. */
+/* TRUE: some addresses were not tried. A node that joins for the first time tries them one after
+ * the other. A node that was a member waits in between, since it goes on alone if all refuse. */
 static gboolean
 others_wait (Node *node)
 {
@@ -61,8 +61,8 @@ fail (Node *node)
     link_close (node, link);
   if (carrier != NULL)
     link_close (node, carrier);
-  /* A member that lost its name while everybody else died, or lost theirs too: the run goes on
-   * here. Who never was one ends with the run. */
+  /* A former member that finds no other node: all others are dead or have lost their names, too.
+   * The run goes on here. A node that never was a member ends with the run. */
   if ((join->was_member || join->over)
       && (join->dead_in_row > join->addresses->len
           || node->now_us >= join->heard_us + JOIN_ALONE_US))
@@ -181,7 +181,7 @@ join_on_stranger (Node *node, guint64 link)
     fail (node);
 }
 
-/* A member is at the other end, which says who is master. */
+/* The other end is a member and says who is master. */
 static void
 ask (Node *node, Link *link, const NodeId *master, const char *address)
 {
@@ -189,7 +189,8 @@ ask (Node *node, Link *link, const NodeId *master, const char *address)
 
   join->heard_us = node->now_us;
   if (join->was_member && join->link == 0 && link->circuit == NULL)
-    join_on_link (node, link); /* who looks for this node has dialled it, and perhaps only he can */
+    join_on_link (node, link); /* the other end dialled this node, and may be the only one that
+                                * can */
   if (link->link != join->link || link->joining)
     return;
   if (node_id_equal (master, &link->remote))
@@ -213,7 +214,8 @@ ask (Node *node, Link *link, const NodeId *master, const char *address)
       fail (node);
       return;
     }
-  /* Through this one, since there may be no other way; if that fails, at its own address. */
+  /* Relayed through this member, since there may be no other way. If that fails, at the master's
+   * own address. */
   join->carrier = link->link;
   join->link = route_open (node, link, master, 1)->link;
   join->at_us = node->now_us + JOIN_ANSWER_US;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See lease.h: the name of the coordinator, for all layers. Looks, never acts.
+/* See lease.h: who is coordinator, for all layers. Changes nothing.
  *
  * Tests: test-node-store, test-election */
 #include "../core.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See link.h. Who is at the other end is settled here; what is said is heard in hear.c. */
+/* See link.h. Settles which node is at the other end; hear.c handles messages. */
 #include "../core.h"
 
 #include <string.h>
@@ -64,7 +64,7 @@ link_dial (Node *node, DialPurpose purpose, const NodeId *id, const char *addres
   return dial->dial;
 }
 
-/* (transfer full, nullable) */
+/* (transfer full) (nullable) */
 static Dial *
 take_dial (Node *node, guint64 number)
 {
@@ -83,15 +83,15 @@ link_find (Node *node, guint64 number)
   return g_hash_table_lookup (node->links.by_number, &number);
 }
 
-/* How good a link is to speak over: a direct one is better than any route, a retired one worse than
- * others of its kind. */
+/* Ranks links for sending: a direct link is better than a relayed one; of the same kind a retired
+ * one is worse. */
 static guint
 worth (const Link *link)
 {
   return 1 + 2 * (link->circuit == NULL) + (link->retired_us == 0);
 }
 
-/* (nullable): the best bound link that is worth at least that, of equal ones the newest. */
+/* The best bound link with at least this worth, the newest of equal ones. (nullable) */
 static Link *
 best (const Member *member, guint least)
 {
@@ -163,7 +163,8 @@ send_raw (Node *node, Link *link, const Message *message)
   gboolean urgent = message_is_urgent (message->kind);
   g_autoptr (GPtrArray) parts = message_encode (message);
 
-  /* Those between the ends of a routed one know nothing of greetings, which nothing may pass. */
+  /* Nodes that relay this frame do not know that it is a greeting, which nothing may overtake. So
+   * it is urgent there. */
   link_send_parts (node, link, parts,
                    urgent || (link->circuit != NULL && message->kind == MESSAGE_HELLO),
                    message->kind == MESSAGE_JOBS);
@@ -253,7 +254,7 @@ link_broadcast (Node *node, const Message *message)
     }
 }
 
-/* ---- coming and going ---- */
+/* ---- coming up and closing ---- */
 
 void
 link_say_name (Node *node, Link *link)
@@ -348,7 +349,7 @@ link_dial_failed (Node *node, guint64 dial_number, gboolean dead, gboolean refus
   dial_free (dial);
 }
 
-/* Off the list, with all that it bore. */
+/* Removes the link, and everything that depends on it, from the tables. */
 static void
 take_off (Node *node, Link *link)
 {
@@ -366,7 +367,7 @@ take_off (Node *node, Link *link)
   route_carrier_gone (node, number);
 }
 
-/* A link is gone, for whatever reason; the others are told once it is off the list. */
+/* A link is gone for any reason. Other parts are told after it is off the tables. */
 static void
 lose (Node *node, Link *link)
 {
@@ -388,7 +389,7 @@ lose (Node *node, Link *link)
   if (other == NULL && routed)
     reach_seek (node, member);
   else if (other != NULL && bound)
-    node->above->bound (node, other); /* they may be lost with this one */
+    node->above->bound (node, other); /* crash reports may be lost with this link */
 }
 
 void
@@ -400,7 +401,7 @@ link_down (Node *node, guint64 number)
     lose (node, link);
 }
 
-/* The other end is told. */
+/* Tells the other end. */
 static void
 shut (Node *node, const Link *link)
 {
@@ -442,7 +443,7 @@ link_close_others (Node *node, const Link *kept)
       if (link == kept || (kept->circuit != NULL && link->link == kept->circuit->carrier))
         continue;
       link_close (node, link);
-      i = node->links.links->len + 1; /* others may have gone with it */
+      i = node->links.links->len + 1; /* other links may be closed, too */
     }
 }
 
@@ -471,11 +472,12 @@ link_close_member (Node *node, const NodeId *id)
     {
       Link *link = node->links.links->pdata[i - 1];
       if (link->greeted && node_id_equal (&link->expected, id))
-        link->expected = NODE_ID_NONE; /* who has no name is there now, and may join through here */
+        link->expected = NODE_ID_NONE; /* a node without name is there now, and may join through
+                                        * this link */
       if (!node_id_equal (&link->remote, id) && !node_id_equal (&link->expected, id))
         continue;
       link_close (node, link);
-      i = node->links.links->len + 1; /* others may have gone with it */
+      i = node->links.links->len + 1; /* other links may be closed, too */
     }
 }
 
@@ -490,7 +492,7 @@ close_oldest (Node *node, const NodeId *id)
     link_break (node, member->links->pdata[0], "too many links to one member");
 }
 
-/* Among its links, which stand in the order in which they came. */
+/* Inserts the link among the member's, in the order in which they came. */
 static void
 enter (Link *link, Member *member)
 {
@@ -541,8 +543,8 @@ bind_link (Node *node, Link *link, Member *member)
   close_oldest (node, &id);
 }
 
-/* The first that can begin and has not. Binding one may close another, so each search starts anew.
- */
+/* The first link that can be bound and is not. Binding one may close another, so each search starts
+ * anew. */
 static Link *
 next_to_bind (Node *node)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See reach.h. Nothing is concluded but in reach_tick, so who calls here keeps his roster. */
+/* See reach.h. Only reach_tick draws conclusions, so the other functions do not change the
+ * roster. */
 #include "../core.h"
 
 static void
@@ -36,7 +37,7 @@ reach_reset (Node *node)
   g_array_set_size (node->reach.questions, 0);
 }
 
-/* ---- who asks ---- */
+/* ---- asking ---- */
 
 /* (nullable) */
 static ReachSearch *
@@ -57,7 +58,7 @@ reach_is_seeking (Node *node, const NodeId *id)
   return search_for (node, id) != NULL;
 }
 
-/* Would this node have to say that `member` is dead: as master, or as the next one? */
+/* TRUE: this node would have to declare `member` dead, as the master or as its successor. */
 static gboolean
 decides (Node *node, const Member *member)
 {
@@ -90,8 +91,8 @@ asked_of_site (Node *node, const ReachSearch *search, const char *site)
   return n;
 }
 
-/* Who decides asks everybody; others the eldest, who hears of most, and a few of each site, others
- * of them each time. */
+/* A node that decides asks all members. Others ask the eldest, which hears most members, and a few
+ * of each site, different ones each time. */
 static void
 ask (Node *node, ReachSearch *search, const Member *about)
 {
@@ -148,7 +149,7 @@ reach_dial_failed (Node *node, Member *member, gboolean refused)
   reach_seek (node, member);
 }
 
-/* Somebody who may have a link to it cannot be asked yet, since he is being dialled himself. */
+/* TRUE: a member that may have a link to `about` cannot be asked yet, since it is being dialled. */
 static gboolean
 another_is_coming (Node *node, const Member *about)
 {
@@ -162,12 +163,12 @@ another_is_coming (Node *node, const Member *about)
   return FALSE;
 }
 
-/* Nobody has a link to it, as far as those say who have answered. */
+/* No member that answered has a link to this one. */
 static void
 conclude (Node *node, const ReachSearch *search)
 {
   Member *member = roster_find (node, &search->id);
-  gboolean all = search->asked->len == 0; /* a way may be slow */
+  gboolean all = search->asked->len == 0; /* FALSE: answers are missing, since a link may be slow */
 
   if (member == NULL || member->dead || member->refused_us == 0
       || link_to (node, &member->id) != NULL || link_is_coming (node, &member->id, TRUE))
@@ -216,9 +217,9 @@ reach_on_sought (Node *node, Link *link, const Message *m)
   (void)route_open (node, link, &m->id, m->count + 1);
 }
 
-/* ---- who is asked ---- */
+/* ---- being asked ---- */
 
-/* Says yes, if there is a link that may carry a route. */
+/* Answers yes, if there is a link that can carry a relayed one. */
 gboolean
 reach_offer (Node *node, Link *asker, const NodeId *id)
 {
@@ -241,7 +242,7 @@ say_no (Node *node, const NodeId *asker, const NodeId *id)
   (void)link_send_to (node, asker, &(Message){ .kind = MESSAGE_SOUGHT, .id = *id, .flag = FALSE });
 }
 
-/* Is it as good as dead, from here? */
+/* TRUE: this node believes that the member is dead. */
 static gboolean
 is_given_up (const Member *member)
 {
@@ -349,6 +350,6 @@ reach_tick (Node *node)
       g_ptr_array_steal_index (node->reach.searches, i);
       conclude (node, search);
       search_free (search);
-      i = G_MAXUINT; /* the roster may be another now: from the start */
+      i = G_MAXUINT; /* the roster may have changed: start again */
     }
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See roster.h: what is said of a roster besides the whole of it.
+/* See roster.h: changes of the roster, and how they spread.
  *
- * The master numbers the versions of its term, and tells all what makes each from the one before
- * (CHANGE). On a new link each end says which version it has (HAVE). The master tells the other end
- * what it lacks; so does a member that is asked, or that meets one who was left out. A node that
- * misses a change, or hears of a newer version that does not come, asks. Whole rosters go to those
- * who have no name yet and between different terms. Each node keeps the last changes to tell them
- * on.
+ * The master numbers the versions of its term. For each version it tells all members the difference
+ * to the one before (CHANGE). On a new link each end tells its version (HAVE). The master sends the
+ * changes that the other end lacks; so does a member that is asked, or that meets a node which is
+ * not on its roster. A node that misses a change, or hears of a newer version that does not come,
+ * asks. Whole rosters are sent to nodes without a name and between different terms. Each node keeps
+ * the last changes, in order to pass them on.
  *
  * Tests: test-roster */
 #include "../core.h"
@@ -59,7 +59,7 @@ roster_changed (Node *node, GPtrArray *old, gboolean next)
   g_ptr_array_add (changes, change);
 }
 
-/* ---- what this node says ---- */
+/* ---- sending ---- */
 
 void
 roster_send (Node *node, Link *link)
@@ -99,8 +99,8 @@ is_of_term (Node *node, const Term *term)
   return term_compare (term, &node->roster.term) == 0;
 }
 
-/* What has changed since that version of this term. `sure`: the other end has that one; else it may
- * be of another term. */
+/* Sends the changes since version `since` of this term. `sure`: the other end has that version;
+ * otherwise it may be of another term. */
 static void
 tell_since (Node *node, Link *link, guint64 since, gboolean sure)
 {
@@ -149,10 +149,10 @@ roster_say (Node *node, Link *link, gboolean ask)
                          .flag = ask });
 }
 
-/* ---- what others say ---- */
+/* ---- receiving ---- */
 
-/* There is a newer version, as is heard by this link. It may be on its way. `now`: it is not, or
- * the sender may be a newcomer of whom nobody else knows if the master dies. */
+/* The other end of this link has a newer version, which may be on its way. `now`: it is not, or the
+ * sender may be a newcomer that no other node knows if the master dies. */
 static void
 note_behind (Node *node, Link *link, guint64 version, gboolean now)
 {
@@ -181,7 +181,7 @@ roster_ask (Node *node)
   if (link == NULL)
     link = link_to (node, &roster_master (node)->id);
   if (link == NULL)
-    return; /* the next one says what it has */
+    return; /* the next link tells its version */
   roster->ask_us = node->now_us + ROSTER_ASK_US;
   roster_say (node, link, TRUE);
 }
@@ -195,7 +195,7 @@ roster_on_have (Node *node, Link *link, const Message *m)
       join_on_have (node, link, m);
       return;
     }
-  if (m->flag) /* what it was told did not come, or not in order */
+  if (m->flag) /* what it was sent did not come, or came out of order */
     link->told_version = 0;
   if (!is_of_term (node, &m->term))
     roster_send (node, link);
@@ -215,7 +215,7 @@ is_left (const Message *m, const NodeId *id)
   return FALSE;
 }
 
-/* As if the whole roster were told: this node is left out, or others come back whom it had given
+/* Handles a change as a whole roster: this node is not on it, or members return that it had given
  * up. */
 static void
 hear_whole (Node *node, Link *link, const Message *m)
@@ -233,7 +233,7 @@ hear_whole (Node *node, Link *link, const Message *m)
   message_clear (&whole);
 }
 
-/* (transfer full) */
+/* The members after this change. (transfer full) */
 static GPtrArray *
 changed (Node *node, const Message *m)
 {
@@ -251,7 +251,7 @@ changed (Node *node, const Message *m)
   return members;
 }
 
-/* Newcomers are younger than all: the master counts on. */
+/* TRUE: the newcomers are younger than all members: the master numbers upwards. */
 static gboolean
 are_youngest (Node *node, const Message *m)
 {

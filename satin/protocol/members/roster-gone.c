@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See roster.h: members that were proved dead here and still stand on the roster.
+/* See roster.h: members that were proved dead and are still on the roster.
  *
- * The master takes them off. Of those that die together the first is often known a moment before
- * the others: as long as another one may be dead too, since its links are gone and a dial or a
- * search is under way, they wait for each other, but not for long. So a site that is lost is one
- * change of the roster.
+ * The master removes them. If several die together, the first is often known a moment before the
+ * others. While another member may be dead, too, since its links are gone and a dial or a search is
+ * under way, the dead members wait for each other, but not for long. So a lost site is one change
+ * of the roster.
  *
- * Others tell the master, or who is to follow it, once over each link, and after a while only: as
- * a rule it has found out itself. What it was told it does not forget; what is lost with a link is
- * told over the next one; and those that stay are told again whenever this node looks who is
- * silent.
+ * Other nodes tell the master, or its successor, once over each link, and only after a while:
+ * usually the master has found out itself. The master does not forget what it was told. What is
+ * lost with a link is told over the next one. Dead members that stay are told again whenever this
+ * node checks for silence.
  *
  * Tests: test-roster */
 #include "../core.h"
@@ -31,7 +31,7 @@ any_in_doubt (Node *node)
   return any;
 }
 
-/* The master: now, or when it is known who else is dead. */
+/* Removes the dead members: at once, or when it is known which others are dead. */
 static void
 take_off (Node *node)
 {
@@ -60,7 +60,7 @@ roster_on_dead (Node *node)
 
   if (acting == NULL)
     return;
-  contacts_refresh (node); /* the hub may be another */
+  contacts_refresh (node); /* the hub may have changed */
   if (roster_is_master (node))
     take_off (node);
   else if (node_id_equal (&acting->id, &node->self))
@@ -81,8 +81,8 @@ roster_retell (Node *node, gboolean again)
     roster_on_dead (node);
 }
 
-/* The master may hear of it, by a way that is too long to be offered; but what is lent there has
- * not come back for so long that one of the two has to go. */
+/* The master may hear the member over a relay that is too long to be offered. But jobs lent to it
+ * have not come back for so long that one of the two nodes must go. */
 static gboolean
 is_long_unheard (Node *node, const Member *member)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See roster.h: the roster as others see it. Looks, never acts. */
+/* See roster.h: reads the roster. Changes nothing. */
 #include "../core.h"
 
-/* Members stand by age, which is the order of their ids. */
+/* Members are sorted by age, which is the order of their ids. */
 Member *
 roster_find_next (const GPtrArray *members, guint *at, const NodeId *id)
 {
@@ -99,7 +99,7 @@ roster_view (Node *node)
   return view;
 }
 
-/* As roster_find; the check looks for each link, after each step of the simulator. */
+/* As roster_find. The check calls this for each link, after each step of the simulator. */
 static inline gboolean
 has (const GPtrArray *members, const NodeId *id)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See roster.h. Every change, made here or heard, goes through replace (): it finds who left and
- * who came, tells the other ideas in one fixed order, and settles who is master. A Member is never
- * copied: the old roster and the new one hold references to the same one. */
+/* See roster.h. Every change, decided here or received, goes through roster_replace (): it finds
+ * who left and who joined, tells the other parts in a fixed order, and settles who is master. A
+ * Member is never copied: the old and the new roster hold references to the same one. */
 #include "../core.h"
 
 static void
@@ -61,7 +61,8 @@ roster_is_master (Node *node)
   return node->roster.mastering && is_self (node, roster_master (node));
 }
 
-/* Alive, with everything still to be told; keep_members () says when it is dialled. */
+/* A living member, to which everything must still be told; keep_members () decides when it is
+ * dialled. */
 Member *
 roster_new_member (Node *node, const MessageMember *from)
 {
@@ -99,11 +100,11 @@ send_to_all_links (Node *node)
     {
       Link *link = node->links.links->pdata[i];
       if (link->bound || (link->greeted && !node_id_is_none (&link->remote)))
-        roster_catch_up (node, link); /* a node that is no member may take itself for one */
+        roster_catch_up (node, link); /* a node that is no member may believe that it is */
     }
 }
 
-/* A member that stays is the same Member, with all that is known of it. */
+/* A member that stays is the same Member, with everything known about it. */
 static void
 keep_members (GPtrArray *old, GPtrArray *members)
 {
@@ -122,7 +123,8 @@ keep_members (GPtrArray *old, GPtrArray *members)
     }
 }
 
-/* Somebody left. The engine forgets what it held before slots come back and are looked up again. */
+/* A member left. The engine must forget what it held before slots come back and are looked up
+ * again. */
 static void
 departed (Node *node, Member *member)
 {
@@ -132,7 +134,8 @@ departed (Node *node, Member *member)
   core_log (node, "node %u.%u left (%s)", member->id.term, member->id.number, cause);
   if (!member->leaving && !member->proved && watched)
     alive_accuse (node, member->address);
-  node->stats.crashes += member->leaving || !watched ? 0 : 1; /* others may have heard it leave */
+  node->stats.crashes += member->leaving || !watched ? 0 : 1; /* others may have heard that it
+                                                               * left */
   link_close_member (node, &member->id);
   carry_departed (node, member);
   node_id_set_add (node->roster.gone, &member->id);
@@ -147,7 +150,7 @@ elders_are_dead (Node *node)
   return acting != NULL && is_self (node, acting);
 }
 
-/* Another one is master now: main waits in vain here. */
+/* Another node is master now: main waits in vain here. */
 static void
 depose (Node *node)
 {
@@ -165,7 +168,7 @@ settle_master (Node *node, const NodeId *old_master)
 
   if (is_self (node, master) && node->roster.mastering)
     return;
-  if (elders_are_dead (node)) /* a roster from before they died */
+  if (elders_are_dead (node)) /* this roster is older than their death */
     {
       roster_take_over (node);
       return;
@@ -175,8 +178,8 @@ settle_master (Node *node, const NodeId *old_master)
     node->above->followed (node);
 }
 
-/* The first roster since this node lost its name: nobody else may have seen that those left whom it
- * knew before. */
+/* The first roster since this node lost its name. No other node may have seen the leave of members
+ * that are missing on it. */
 static void
 note_lost (Node *node)
 {
@@ -191,7 +194,7 @@ note_lost (Node *node)
   g_array_set_size (lost, 0);
 }
 
-/* Takes `members`, which holds this node. */
+/* Takes ownership of `members`, which contains this node. */
 void
 roster_replace (Node *node, const Term *term, guint64 version, GPtrArray *members)
 {
@@ -218,13 +221,14 @@ roster_replace (Node *node, const Term *term, guint64 version, GPtrArray *member
       if (roster_find_next (members, &at, &member->id) != NULL
           || node_id_equal (&member->id, &node->self))
         continue;
-      for (guint j = node->links.links->len; j > 0; j--) /* a false alarm learns of it at once */
+      for (guint j = node->links.links->len; j > 0; j--) /* a member removed by mistake learns it at
+                                                          * once */
         {
           Link *link = node->links.links->pdata[j - 1];
           if (link->bound && node_id_equal (&link->remote, &member->id))
             roster_send (node, link);
         }
-      if (roster_is_master (node)) /* others close their link to it when they hear that it left */
+      if (roster_is_master (node)) /* others close their links to it when they hear that it left */
         node->above->departing (node, &member->id);
       departed (node, member);
     }
@@ -237,7 +241,7 @@ roster_replace (Node *node, const Term *term, guint64 version, GPtrArray *member
   link_bind_all (node);
 }
 
-/* A new version by this master: `members` (taken) hold from now on. */
+/* The master makes a new version with `members` (taken). */
 static void
 decree (Node *node, GPtrArray *members, gboolean joined)
 {
@@ -248,7 +252,7 @@ decree (Node *node, GPtrArray *members, gboolean joined)
   node->above->decreed (node, joined);
 }
 
-/* (transfer full) */
+/* The members that are not dead. (transfer full) */
 static GPtrArray *
 list_living (Node *node)
 {
@@ -269,8 +273,8 @@ roster_drop_dead (Node *node)
   decree (node, list_living (node), FALSE);
 }
 
-/* All elders are dead, if it is not master already: a new term, in which this node is the eldest.
- */
+/* All elder members are dead, or this node is master already: opens a new term, in which this node
+ * is the eldest. */
 void
 roster_take_over (Node *node)
 {
@@ -302,13 +306,13 @@ roster_found (Node *node)
   core_emit (node, NODE_EFFECT_JOINED)->node = id;
   join_welcomed (node);
   roster_replace (node, &term, 1, members);
-  for (guint i = 0; i < node->join.addresses->len; i++) /* of a run that this node has lost */
+  for (guint i = 0; i < node->join.addresses->len; i++) /* of the run that this node has lost */
     alive_accuse (node, node->join.addresses->pdata[i]);
   node->above->named (node);
   node->above->founded (node);
 }
 
-/* One address of a host, one node: an earlier one is gone. */
+/* A host's address belongs to one node: an earlier member at that address is gone. */
 static void
 make_room (GPtrArray *members, const MessageMember *newcomer)
 {
@@ -334,7 +338,7 @@ roster_admit (Node *node, GArray *newcomers)
   decree (node, members, TRUE);
 }
 
-/* ---- what others say ---- */
+/* ---- receiving ---- */
 
 static int
 compare_age (Node *node, const Message *m)
@@ -356,9 +360,9 @@ find_told (const Message *m, const NodeId *id)
   return NULL;
 }
 
-/* Which roster holds: above 0 the one that is told. The newer, as a rule; but when neither names
- * the master of the other they are those of the two sides of a split, where the elder master stays.
- */
+/* Above 0: the received roster replaces this node's. Usually the newer one wins. But if neither
+ * contains the master of the other, they belong to two sides of a split, and the elder master
+ * wins. */
 static int
 compare (Node *node, const Message *m)
 {
@@ -382,8 +386,9 @@ members_of (Node *node, const Message *m)
   return members;
 }
 
-/* Where this node may be let in: first of all at the one who told, who is reached, then at the
- * others, and at those who are about to go over with this node, since they may reach more. */
+/* Collects addresses at which this node may join: first the sender's, which is reachable; then the
+ * others'; then those of members of the old roster, which go over with this node and may reach
+ * more. */
 static void
 note_addresses (Node *node, const Link *from, const Message *m)
 {
@@ -398,16 +403,17 @@ note_addresses (Node *node, const Link *from, const Message *m)
     join_ask (node, told != NULL ? told->address : known->address);
 }
 
-/* The others go on without this node (§: a false alarm costs time only). It keeps what it runs, as
- * orphans, takes back what it lent, and asks to be let in under a new id: over this link first,
- * since there may be no way but the one by which it was found. If they know it still under its old
- * name, nobody hears a JOIN over a link that bears that. */
+/* The others go on without this node; such a mistake costs only time. This node keeps its borrowed
+ * jobs, as orphans, takes back what it lent, and asks to join under a new id. It asks over this
+ * link first, since there may be no other way. If the other end still knows its old name, a JOIN
+ * over a link with that name is ignored, so the link is renewed. */
 static void
 rejoin (Node *node, Link *from, const Message *m, gboolean known)
 {
   core_log (node, "node %u.%u %s term %u and joins again", node->self.term, node->self.number,
             known ? "had given up others of" : "was left out of", m->term.number);
-  for (guint i = 0; i < node->links.links->len; i++) /* those who stood by this node learn it too */
+  for (guint i = 0; i < node->links.links->len; i++) /* members that still counted on this node
+                                                      * learn it, too */
     {
       Link *link = node->links.links->pdata[i];
       if (link->bound && link != from)
@@ -430,8 +436,8 @@ rejoin (Node *node, Link *from, const Message *m, gboolean known)
   join_again (node, from, m);
 }
 
-/* The newest term is to hold everywhere, that of a roster and that of an lease. So a master who
- * stays although there is a newer one opens another. */
+/* The newest term must be valid everywhere, for the roster and for the lease. So a master that
+ * stays although there is a newer term opens another one. */
 void
 roster_reassert (Node *node, const Term *heard)
 {
@@ -440,7 +446,7 @@ roster_reassert (Node *node, const Term *heard)
     roster_take_over (node);
 }
 
-/* The other side of a split is to come over to this one; the master is to know. */
+/* The other side of a split must come over to this one, and the master must know. */
 static void
 contradict (Node *node, const Message *m)
 {
@@ -452,8 +458,8 @@ contradict (Node *node, const Message *m)
     (void)link_send_to (node, &roster_master (node)->id, m);
 }
 
-/* Within a term the master tells each new roster to all members. If two others answered what each
- * of them had when the other's was sent, they would do so for as long as nodes join. */
+/* Within a term the master tells each new roster to all members. If two other members answered each
+ * other's versions, they would do so as long as nodes join. */
 static gboolean
 answers_older (Node *node, const Link *link, const Message *m)
 {
@@ -504,11 +510,11 @@ roster_on_welcome (Node *node, Link *link, const Message *m)
   node->self = m->id;
   link->told_term = link->said_term = m->term;
   link->told_version = link->said_version = m->version;
-  /* What is said by a route goes on to come by it, until a better link is there. */
+  /* Messages of a relayed link continue to come over it, until there is a better link. */
   Link *carrier = link->circuit == NULL ? link : link_find (node, link->circuit->carrier);
   if (carrier != link)
     link_say_name (node, carrier);
-  carrier->born_us = node->now_us; /* it stands for a while from now on */
+  carrier->born_us = node->now_us; /* the link is kept for a while from now on */
   link_close_others (node, link);
   core_emit (node, NODE_EFFECT_JOINED)->node = m->id;
   join_welcomed (node);

@@ -2,11 +2,11 @@
 /* See route.h. */
 #include "../core.h"
 
-/* One end of a passage, and how by_leg finds it. */
+/* One end of a relayed connection at the relay; also the key of by_leg. */
 typedef struct
 {
   guint64 link, number;
-  gboolean mine; /* this node gave the number */
+  gboolean mine; /* this node chose the number */
 } Leg;
 
 typedef struct
@@ -108,13 +108,13 @@ find_end (Node *node, const Leg *leg)
   return NULL;
 }
 
-/* (transfer full): all of them as one. */
+/* All parts in one. (transfer full) */
 static GBytes *
 join (const GPtrArray *parts)
 {
   GByteArray *all;
 
-  if (parts->len == 1) /* as most */
+  if (parts->len == 1) /* usual case */
     return g_bytes_ref (parts->pdata[0]);
   all = g_byte_array_new ();
   for (guint i = 0; i < parts->len; i++)
@@ -141,7 +141,7 @@ route_send (Node *node, Link *link, GPtrArray *parts, gboolean urgent)
                            .value = whole });
 }
 
-/* ---- passing on ---- */
+/* ---- relaying ---- */
 
 static Leg
 leg_of (const Link *link, const Message *m)
@@ -149,7 +149,7 @@ leg_of (const Link *link, const Message *m)
   return (Leg){ link->link, m->number, !m->flag };
 }
 
-/* (nullable): the other end of the passage. */
+/* The other end of the relayed connection. (nullable) */
 static const Leg *
 other_leg (Node *node, const Leg *leg)
 {
@@ -187,7 +187,7 @@ route_begins_at (Node *node, const Link *link)
   return FALSE;
 }
 
-/* One who is no member yet may reach the master only, once. */
+/* A node that is no member yet may reach only the master, over one relayed connection. */
 static gboolean
 may_pass (Node *node, const Link *from, const Link *to)
 {
@@ -313,7 +313,7 @@ route_carrier_gone (Node *node, guint64 number)
   for (guint i = node->links.links->len; i > 0; i--)
     {
       if (i > node->links.links->len)
-        continue; /* losing one lost others */
+        continue; /* losing one link lost others */
       const Link *link = node->links.links->pdata[i - 1];
       if (link->circuit != NULL && link->circuit->carrier == number)
         link_down (node, link->link);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See stop.h: does this node still begin anything, for all layers. Looks, never acts.
+/* See stop.h: whether this node still begins anything, for all layers. Changes nothing.
  *
  * Tests: test-node-run, test-leave */
 #include "../core.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writes, reads and checks one field of a message; see message-fields.h. Pure; reading trusts
+/* Writes, reads and checks the fields of a message; see message-fields.h. Pure. Reading trusts
  * nothing. */
 #include "message-fields.h"
 
@@ -25,7 +25,7 @@ id_rule (const Message *m G_GNUC_UNUSED, const void *item, const void *before)
   return !node_id_is_none (item) && (before == NULL || node_id_compare (before, item) < 0);
 }
 
-/* A kept state has a type. */
+/* A kept state has a type; a result has none. */
 static gboolean
 row_rule (const Message *m G_GNUC_UNUSED, const void *item, const void *before G_GNUC_UNUSED)
 {
@@ -114,7 +114,7 @@ message_list (MessageShape shape)
   return shape < SHAPE_NUMBERS ? NULL : &lists[shape - SHAPE_NUMBERS];
 }
 
-/* `at`: where the pointer to the array stands, which may be NULL. */
+/* The number of items. `at`: the address of the pointer to the array, which may be NULL. */
 static guint
 n_items (const MessageList *list, const void *at)
 {
@@ -205,7 +205,8 @@ holds (const Message *m, const MessageField *field, const void *base)
   g_assert_not_reached ();
 }
 
-/* What a sender's message speaks of stands in its shares, not yet in a list. */
+/* In a message to be sent the shared bytes are in the shares of values and rows; in a decoded
+ * message they are in a list. */
 static guint
 n_shares (const Message *m)
 {
@@ -255,8 +256,8 @@ write_term (Packer *to, const Term *term)
   pack_close (to);
 }
 
-/* A text that the reader would not take costs the link: it is cut, and made valid. The rest of a
- * sentence can be missed. */
+/* Writes a text that the reader accepts, since otherwise the link would be closed: it is cut and
+ * made valid UTF-8. */
 static void
 write_text (Packer *to, const char *text)
 {
@@ -271,7 +272,10 @@ write_text (Packer *to, const char *text)
     }
   if (size > MESSAGE_TEXT_MAX)
     {
-      for (size = MESSAGE_TEXT_MAX; size > 0 && ((guint8)text[size] & 0xc0) == 0x80;) /* UTF-8 */
+      for (size = MESSAGE_TEXT_MAX; size > 0 && ((guint8)text[size] & 0xc0) == 0x80;) /* not within
+                                                                                       * a UTF-8
+                                                                                       * character
+                                                                                       */
         size--;
       text = cut = g_strndup (text, size);
     }
@@ -304,7 +308,8 @@ write_shares (MessageWriter *to, const Message *m, guint32 item, const GPtrArray
     }
 }
 
-/* A list of what the value or the rows speak of is made here; a decoded message has it. */
+/* Writes a list. The list of shared bytes is made here from the value or the rows; a decoded
+ * message has it. */
 static void
 write_list (MessageWriter *to, const Message *m, MessageShape shape, const void *at)
 {
@@ -402,7 +407,7 @@ read_term (Unpacker *from, Term *term)
   unpack_close (from);
 }
 
-/* Its own rule holds for the reader only: the writer cuts. */
+/* Only the reader checks the length: the writer cuts. */
 static const char *
 read_text (Unpacker *from)
 {
@@ -424,7 +429,7 @@ typedef union
   MessageSpeaks speaks;
 } Item;
 
-/* FALSE: it is not an item. */
+/* FALSE: the item is invalid. */
 static gboolean
 read_item (MessageReader *from, Message *m, const MessageList *list, Item *item)
 {
@@ -471,7 +476,8 @@ read_list (MessageReader *from, Message *m, MessageShape shape, void *at)
       *(GPtrArray **)at = array;
       read_pointers (from, m, list, array);
     }
-  else if (shape != SHAPE_SPEAKS || unpack_more (&from->unpacker)) /* most speak of nothing */
+  else if (shape != SHAPE_SPEAKS || unpack_more (&from->unpacker)) /* most values refer to no shared
+                                                                    * bytes */
     {
       GArray *array = g_array_new (FALSE, FALSE, (guint)list->size);
       *(GArray **)at = array;

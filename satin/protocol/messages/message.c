@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The kinds of messages as messages.def states them, and their frames: prelude, header,
- * attachments. Pure; decoding trusts nothing. */
+/* The kinds of messages in messages.def, and their frames: prelude, header, attachments. Pure.
+ * Decoding trusts nothing. */
 #include "message-fields.h"
 
 #include "value/buffer.h"
 
 #include <string.h>
 
-/* The first attachment begins at a multiple of this, so that what is large need not be copied for
- * the program that reads it. */
+/* The first attachment begins at a multiple of this, so that a large value need not be copied for
+ * the program. */
 #define ATTACHMENT_ALIGN BUFFER_ALIGN
-#define PRELUDE_WORDS 4 /* kind, size of the header, attachments, zero; each 32 bits */
+#define PRELUDE_WORDS 4 /* kind, size of the header, number of attachments, zero; 32 bits each */
 
 /* ---- the kinds ---- */
 
@@ -98,7 +98,7 @@ message_type (MessageKind kind)
   return layouts[kind];
 }
 
-/* ---- what a message has ---- */
+/* ---- contents ---- */
 
 void
 message_clear (Message *message)
@@ -144,7 +144,7 @@ message_each_path (const Message *message, void (*each) (const char *path, gpoin
 
 /* ---- writing ---- */
 
-/* Makes what comes before the attachments, parts[0]. */
+/* Makes parts[0]: all bytes before the attachments. */
 static void
 begin_frame (MessageKind kind, gsize room, const guint8 *header, gsize header_size,
              GPtrArray *parts)
@@ -231,7 +231,7 @@ message_kind_of (GBytes *bytes)
   return kind_at (bytes, 0);
 }
 
-/* Splits the message, which is as long as its prelude at least. (nullable): the header; none: the
+/* Splits the message, which has at least a whole prelude. Returns the header. (nullable): NULL: the
  * sizes do not add up exactly. */
 static const guint8 *
 split (MessageReader *from, GBytes *bytes, gsize start, gsize *header_size)
@@ -283,7 +283,7 @@ message_take_attachment (MessageReader *from)
   return from->last;
 }
 
-/* (nullable): what is wrong with the fields. */
+/* What is wrong with the fields. (transfer full) (nullable) */
 static char *
 read_fields (MessageReader *from, Message *m, const guint8 *header, gsize size)
 {

@@ -19,7 +19,7 @@ clear_value (Archive *archive, ArchiveRow *row)
   row->size = 0;
 }
 
-/* All rows of one path. */
+/* Removes all rows of one path. */
 static void
 clear_rows (Archive *archive, TrieNode *at)
 {
@@ -39,7 +39,7 @@ clear_rows (Archive *archive, TrieNode *at)
   *first = (ArchiveRow){ 0 };
 }
 
-/* A node without rows, and then those above it, if nothing lies below. */
+/* Removes a node without rows, and then the nodes above it that have neither rows nor children. */
 static void
 prune (Archive *archive, TrieNode *at)
 {
@@ -138,7 +138,7 @@ tell_engine (Node *node, char *path, const ArchiveRow *row)
   effect->count = 1 + row->children;
 }
 
-/* `path` (nullable): that of `at`, from who has its text. */
+/* `path` (nullable): the path of `at`, if the caller has its text. */
 static void
 announce (Node *node, const char *path, TrieNode *at, ArchiveRow *row)
 {
@@ -149,7 +149,7 @@ announce (Node *node, const char *path, TrieNode *at, ArchiveRow *row)
   g_ptr_array_add (node->archive.news, at);
 }
 
-/* Authors are few: as many as nodes that ever were in the run. */
+/* Few nodes are authors: at most those that ever were in the run. */
 static guint
 author_index (Archive *archive, const NodeId *author)
 {
@@ -274,9 +274,9 @@ archive_lose_name (Node *node)
 typedef struct
 {
   Node *node;
-  const NodeId *to; /* NULL: those whom it concerns */
+  const NodeId *to; /* NULL: the members that need it */
   GArray *holds;
-  GPtrArray *paths; /* which the holds borrow */
+  GPtrArray *paths; /* owns the paths of the holds */
 } Batch;
 
 static void
@@ -371,7 +371,7 @@ archive_covered (Node *node, const char *path)
       clear_rows (archive, at);
       prune (archive, at);
     }
-  if (archive->count == 0) /* they may be no more */
+  if (archive->count == 0) /* the nodes of the news may be freed */
     g_ptr_array_set_size (archive->news, 0);
 }
 
@@ -381,7 +381,7 @@ archive_author (Node *node, const ArchiveRow *row)
   return *author_of (node, row);
 }
 
-/* What offers it need not know its job, nor the type of a kept state. */
+/* The job and the type of a kept state are not known here, and not needed. */
 Row *
 archive_row (Node *node, const char *path, const ArchiveRow *own)
 {
@@ -423,7 +423,7 @@ archive_check (Node *node)
   guint count = 0;
 
   if (trie_size (trie) == 1 && !first_row (root)->is_there && first_row (root)->next == NULL)
-    root = NULL; /* as at most nodes at most times */
+    root = NULL; /* the usual case */
   for (TrieNode *at = root; at != NULL; at = trie_step (trie, root, at, TRUE))
     for (const ArchiveRow *row = first_row (at); row != NULL; row = row->next)
       {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which member is whose buddy: a function of the roster and the plan, the same on every node. See
- * buddy.h.
- * Tests: test-buddy, test-holdback. */
+/* Chooses the buddy of each member: a function of the roster and the plan, the same on every node.
+ * See buddy.h. Tests: test-buddy, test-holdback. */
 #include "../core.h"
 
 static guint64
@@ -11,8 +10,8 @@ mix (guint64 x)
   return x ^ (x >> 29);
 }
 
-/* The highest of these wins: each member has another order of the others, so that they share in the
- * work and hardly any changes its buddy when somebody joins. */
+/* The member with the highest rank is chosen. Each member ranks the others differently. So they
+ * share the work, and few members change their buddy when a node joins. */
 static guint64
 rank (const NodeId *id, const NodeId *other)
 {
@@ -21,7 +20,7 @@ rank (const NodeId *id, const NodeId *other)
   return mix (x + (((guint64)other->number << 32) + other->random));
 }
 
-/* 0: not at all; 1: a member; 2: on another host; 3: at another site. */
+/* 0: impossible; 1: another member; 2: on another host; 3: at another site. */
 static guint
 distance (const Member *from, const Member *member)
 {
@@ -32,8 +31,8 @@ distance (const Member *from, const Member *member)
   return g_str_equal (member->host, from->host) ? 1 : 2;
 }
 
-/* The next one, by age; the last one's is the first. Each death or join changes the buddy of one
- * member. */
+/* The next member by age; after the last one comes the first. Each death or join changes the buddy
+ * of one member. */
 static const Member *
 next_in_ring (Node *node, const Member *from)
 {

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The keeper's end of buddy.h: rows of the members whose buddy this node is, and who waits for
- * them.
+/* The keeper's end of buddy.h: rows of the members whose buddy this node is, and the nodes that
+ * wait for these rows.
  *
  * Tests: test-buddy, test-rerun */
 #include "../core.h"
 
-/* `before`: the rows of the last whole scan and what followed, while another one comes. */
+/* `before`: the rows of the last whole scan and later ones, while another whole scan comes. */
 typedef struct
 {
   NodeId id;
   GPtrArray *rows, *before;  /* of Row; before: nullable */
-  gsize bytes, bytes_before; /* that these take up */
+  gsize bytes, bytes_before; /* sizes of these rows */
 } BuddyWard;
 
-/* To be answered when that one is gone. */
+/* A request to be answered when `ward` is gone. */
 typedef struct
 {
   NodeId ward, from;
@@ -87,7 +87,7 @@ begin_again (BuddyWard *ward)
       ward->before = g_steal_pointer (&ward->rows);
       ward->bytes_before = ward->bytes;
     }
-  else /* a whole scan that was not finished */
+  else /* a whole scan that was not completed */
     g_ptr_array_unref (ward->rows);
   ward->rows = new_rows ();
   ward->bytes = 0;
@@ -235,7 +235,8 @@ buddy_wards_offer (Node *node, const NodeId *gone)
 
   if (ward == NULL)
     return;
-  offer (node, ward->before); /* one that was leaving may have died before its heir had all */
+  offer (node, ward->before); /* a member that was leaving may have died before its heir had all
+                               * rows */
   offer (node, ward->rows);
   g_ptr_array_remove_index_fast (node->buddy.wards, place);
 }

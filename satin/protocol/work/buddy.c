@@ -2,15 +2,16 @@
 /* See buddy.h. */
 #include "../core.h"
 
-/* What was sent up to here is to be confirmed. */
+/* A mark that the buddy confirms when it has everything sent before. */
 typedef struct
 {
   guint64 number, scan, reported_us;
   gboolean whole;
-  gboolean row; /* of one row between two scans */
+  gboolean row; /* for one row between two scans */
 } BuddyMark;
 
-/* A result in a slot here; this scan, or one before it, has its row. */
+/* An acknowledgement that waits: the result is in a slot of this node, and `scan` or an earlier
+ * scan contains its row. */
 typedef struct
 {
   NodeId holder;
@@ -41,7 +42,7 @@ buddy_done (Node *node)
   g_ptr_array_unref (buddy->orders);
 }
 
-/* ---- rows go there ---- */
+/* ---- sending rows ---- */
 
 static void
 send (Node *node, const NodeId *to, BuddyPhase phase, guint64 mark)
@@ -58,7 +59,7 @@ forget_marks (Buddy *buddy)
   buddy->whole_scan = 0;
 }
 
-/* Nothing, to one that is gone. */
+/* Sends nothing if the holder is gone. */
 static void
 send_ack (Node *node, const BuddyAck *ack)
 {
@@ -99,7 +100,7 @@ choose (Node *node)
     send (node, &buddy->id, BUDDY_DROP, 0);
   forget_marks (buddy);
   buddy->id = pair.buddy;
-  if (node_id_equal (&buddy->before, &buddy->id)) /* it is that again, before another was full */
+  if (node_id_equal (&buddy->before, &buddy->id)) /* the former buddy again */
     buddy->before = NODE_ID_NONE;
   buddy->pause_us = buddy->again_us = 0;
   buddy->state = node_id_is_none (&pair.buddy) ? BUDDY_NONE : BUDDY_CHOSEN;
@@ -108,7 +109,7 @@ choose (Node *node)
   if (chosen != NULL)
     (void)carry_open (node, chosen);
   else
-    send_acks (node, G_MAXUINT64); /* nobody would confirm anything */
+    send_acks (node, G_MAXUINT64); /* there is no buddy that would confirm anything */
 }
 
 void
@@ -127,8 +128,7 @@ buddy_settle (Node *node)
     node->control->hurry (node);
 }
 
-/* One that has just left the roster, beside another for whom all is scanned now, is not slow:
- * buddy_departed follows. */
+/* A buddy that has just left the roster does not count as slow: buddy_departed follows. */
 static gboolean
 has_room (Node *node)
 {
@@ -157,8 +157,8 @@ buddy_wants_whole (Node *node)
                  || buddy->bytes > 2 * buddy->bytes_whole + BUDDY_BYTES_MORE));
 }
 
-/* It takes rows in more slowly than they come, or stands still, and the coordinator goes on: all of
- * them go there later. */
+/* The buddy accepts rows more slowly than they come, or hangs, while the coordinator goes on. It
+ * will get all rows later. */
 static void
 give_up_for_now (Node *node)
 {
@@ -307,7 +307,7 @@ buddy_acknowledges (Node *node, const NodeId *holder, guint64 loan, gsize bytes)
   return TRUE;
 }
 
-/* It is to wait for no acknowledgement. */
+/* The holder must not wait for an acknowledgement any more: sends all. */
 static void
 release (Node *node, const NodeId *holder)
 {
@@ -329,11 +329,11 @@ void
 buddy_on_leaving (Node *node, const NodeId *id)
 {
   release (node, id);
-  choose (node); /* another one, if it was the buddy */
+  choose (node); /* another buddy, if the leaver was the buddy */
   mirror_lookup (node);
 }
 
-/* Main's root may have been there. */
+/* The leaver's buddy may have the row of main's root. */
 static void
 note_elder (Node *node, const Member *member)
 {

@@ -51,7 +51,7 @@ constants_started (Node *node)
   return master != NULL && node_id_equal (&node->constants.started_by, &master->id);
 }
 
-/* FALSE: this one is here already. */
+/* FALSE: the constant has this value already. */
 static gboolean
 enter (Constants *constants, const char *name, GBytes *value)
 {
@@ -210,7 +210,7 @@ constants_on_set (Node *node, const NodeId *from, const Message *m)
 
   if (m->constants->len > CONSTANTS_MAX || roster_is_master (node))
     return;
-  for (guint i = constants->all->len; i > 0; i--) /* what an earlier master had besides */
+  for (guint i = constants->all->len; i > 0; i--) /* constants of an earlier master */
     if (!is_named (m, ((Constant *)constants->all->pdata[i - 1])->name))
       {
         g_ptr_array_remove_index (constants->all, i - 1);

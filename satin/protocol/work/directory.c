@@ -12,10 +12,11 @@ directory_is_here (const Node *node)
   return core_is_member (node) && node_id_equal (&node->contacts.hub, &node->self);
 }
 
-/* News, and which way they came. */
+/* The node that makes an offer, and the node from which the news came. */
 typedef struct
 {
-  const NodeId *author, *from; /* from: has them; of own news the directory, which is told first */
+  const NodeId *author, *from; /* `from` has the news; for own news this is the directory, which is
+                                * told first */
 } News;
 
 static NodeId
@@ -24,9 +25,9 @@ named (const Node *node, const News *news)
   return node_id_equal (news->author, &node->self) ? NODE_ID_NONE : *news->author;
 }
 
-/* ---- to whom ---- */
+/* ---- receivers ---- */
 
-/* Makes of a path that of the job above it. FALSE: it is that of a root. */
+/* Makes the path that of the parent. FALSE: it is the path of a root. */
 static gboolean
 go_up (Stems *stems, char path[PATH_TEXT_MAX])
 {
@@ -41,7 +42,7 @@ go_up (Stems *stems, char path[PATH_TEXT_MAX])
   return stem != NULL && g_strlcpy (path, stem, PATH_TEXT_MAX) < PATH_TEXT_MAX;
 }
 
-/* The nodes that run orphans of this path. */
+/* Adds the nodes that run orphans of this path. */
 static void
 add_runners (Node *node, const char *path, GArray *ids)
 {
@@ -55,7 +56,7 @@ add_runners (Node *node, const char *path, GArray *ids)
     }
 }
 
-/* Those that may run what lies above this path, or the job itself. */
+/* Adds the nodes that may run jobs above this path, or the job itself. */
 static void
 add_concerned (Node *node, const char *path, GArray *ids)
 {
@@ -122,7 +123,7 @@ share_of (GArray *all, const NodeId *to)
   return share.holds;
 }
 
-/* Each of those concerned is told of what concerns it. */
+/* Tells each concerned node the offers that it needs. */
 static void
 pass_on_offers (Node *node, const News *news, const GArray *holds)
 {
@@ -160,7 +161,7 @@ directory_offer (Node *node, GArray *holds)
   pass_on_offers (node, &(News){ &node->self, &hub }, holds);
 }
 
-/* Own news come back from a lender. */
+/* FALSE for own news, which come back from a lender. */
 static gboolean
 is_to_be_heard (Node *node, const NodeId *author)
 {
@@ -197,7 +198,7 @@ directory_tell (Node *node, const NodeId *to, const char *path)
   archive_tell (node, to, path);
 }
 
-/* ---- what is offered no more ---- */
+/* ---- withdrawn offers ---- */
 
 static void
 pass_on_withdrawal (Node *node, const News *news, const char *path)
@@ -227,10 +228,10 @@ directory_on_unhold (Node *node, const NodeId *from, const Message *m)
     pass_on_withdrawal (node, &(News){ &author, from }, m->path);
 }
 
-/* ---- what is offered in vain ---- */
+/* ---- cancelled offers ---- */
 
-/* The directory tells all that offer something at or below the path. FALSE: nothing is known there.
- */
+/* Adds the nodes with offers at or below the path, if this node is the directory. FALSE: no such
+ * offer is known. */
 static gboolean
 add_holders (Node *node, const char *path, GArray *ids)
 {
@@ -276,7 +277,7 @@ directory_on_covered (Node *node, const NodeId *from, const Message *m)
     cover (node, &(News){ &author, from }, m->path);
 }
 
-/* ---- a leave ---- */
+/* ---- leaving ---- */
 
 void
 directory_moved (Node *node, const NodeId *to, const GPtrArray *rows)

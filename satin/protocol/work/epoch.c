@@ -2,7 +2,7 @@
 /* See epoch.h. */
 #include "../core.h"
 
-/* Results that were sent to this member and came from it, and so many sent before the last local
+/* Results sent to this member and received from it; `sent_before`: sent before the last local
  * checkpoint. */
 typedef struct
 {
@@ -22,7 +22,7 @@ typedef struct
   guint64 loan;
 } EpochAck;
 
-/* Fig. 1 of the paper: its rows are the receiver, its columns the sender. */
+/* Fig. 1 of the paper: rows are the receiver's state, columns the sender's. */
 EpochClass
 epoch_class (guint32 sender, guint32 receiver)
 {
@@ -77,7 +77,7 @@ epoch_done (Node *node)
 
 /* ---- members ---- */
 
-/* Valid until the next call. */
+/* The result is valid until the next call. */
 static EpochPeer *
 peer_of (Node *node, const NodeId *id)
 {
@@ -102,7 +102,7 @@ epoch_colours (const Node *node)
   return (epoch->number % 2 ? EPOCH_RED : 0) | (epoch->recording ? EPOCH_RECORDING : 0);
 }
 
-/* The local checkpoint. */
+/* Takes the local checkpoint. */
 static void
 take (Node *node, guint64 number)
 {
@@ -217,7 +217,7 @@ acknowledge (Node *node, const EpochAck *ack)
   (void)member_send (node, &ack->holder, &(Message){ .kind = MESSAGE_ACK, .number = ack->loan });
 }
 
-/* Recording ends; what was in transit may go at its holders. */
+/* Recording ends: holders may drop the results that were in transit. */
 static void
 close_epoch (Node *node)
 {
@@ -239,7 +239,7 @@ epoch_on_message (Node *node, const NodeId *from, const Message *m)
 
   if (!node_id_equal (from, &node->lease.holder) || m->version < epoch->number)
     return;
-  if (m->flag) /* this node has just joined: what it has is in the next epoch */
+  if (m->flag) /* this node has just joined: its jobs belong to the next epoch */
     {
       epoch->number = m->version;
       epoch->recording = TRUE;
@@ -369,7 +369,7 @@ epoch_greet (Node *node, const NodeId *to)
         &(Message){ .kind = MESSAGE_EPOCH, .version = epoch->number, .flag = epoch->recording });
 }
 
-/* ---- coming and going ---- */
+/* ---- joining and leaving ---- */
 
 void
 epoch_on_leaving (Node *node, const NodeId *id)
@@ -392,7 +392,7 @@ epoch_departed (Node *node, const NodeId *id)
 {
   GArray *peers = node->epoch.peers;
 
-  epoch_on_leaving (node, id); /* nobody hears of it */
+  epoch_on_leaving (node, id); /* the holder is gone: its ACKs go nowhere */
   for (guint i = peers->len; i-- > 0;)
     if (node_id_equal (&g_array_index (peers, EpochPeer, i).id, id))
       g_array_remove_index_fast (peers, i);

@@ -109,7 +109,7 @@ held_set_lender (Node *node, HeldJob *held, Lender lender, const NodeId *id, gui
   shares_lender_changed (node, held->held);
 }
 
-/* No more among those with its path. */
+/* Removes the job from those with its path. */
 static void
 unchain (Node *node, const HeldJob *held)
 {
@@ -117,7 +117,7 @@ unchain (Node *node, const HeldJob *held)
 
   if (before == held && held->next == NULL)
     g_tree_remove (node->held.by_path, held->job->path);
-  else if (before == held) /* the path is the next one's from now on */
+  else if (before == held) /* the next job's path becomes the key */
     g_tree_replace (node->held.by_path, held->next->job->path, held->next);
   else
     {
@@ -165,7 +165,7 @@ held_send_result (Node *node, HeldJob *held)
                                  .shares = held->shares });
 }
 
-/* It is about to be dropped, and its lender's slot may have been scanned already: see round.h. */
+/* Saves the row of a job that is about to be dropped: the slot may be scanned already (round.h). */
 static void
 save_going (Node *node, HeldJob *held)
 {
@@ -199,7 +199,7 @@ held_return (Node *node, HeldJob *held)
       break;
     case LENDER_SELF:
       if (stop_halts (node))
-        break; /* its slot may have been scanned for the last time: it is saved from here */
+        break; /* the slot may have been scanned for the last time, so the row is saved from here */
       if (entry != NULL)
         loans_put (node, entry,
                    &(Result){ held->value, held->shares, held->work_us, held->risk_us });
@@ -215,7 +215,7 @@ held_return (Node *node, HeldJob *held)
       root_result (node, &(Result){ held->value, held->shares, held->work_us, held->risk_us });
       break;
     case LENDER_VAIN:
-      g_assert_not_reached (); /* it was dropped */
+      g_assert_not_reached (); /* such a job was dropped */
     }
 }
 
@@ -232,9 +232,9 @@ held_give_up (Node *node, HeldJob *held)
   core_emit (node, NODE_EFFECT_UNRUN)->held = held->held;
 }
 
-/* ---- what comes in ---- */
+/* ---- receiving ---- */
 
-/* This node holds the job already, as an orphan or a row. A second computation has to run anew. */
+/* TRUE: an orphan or a row here is this job. A second computation must run anew. */
 static gboolean
 adopt_for (Node *node, const NodeId *from, const Loan *job)
 {
@@ -250,9 +250,9 @@ adopt_for (Node *node, const NodeId *from, const Loan *job)
   return TRUE;
 }
 
-/* This node is about to go, cannot begin yet, or has too much at work for a job that is to run
- * alone, or one of those. Whoever waits only, be it for a part of such a job, takes another one,
- * which may be that part; and what has waited for long and comes unasked is taken in any case. */
+/* TRUE: this node returns the job: it leaves, cannot begin, has work and so cannot run a job alone,
+ * or runs such a job. A node whose jobs all wait takes the job, which may be what they wait for. A
+ * job that comes unasked after a long wait is always taken. */
 static gboolean
 is_too_much (Node *node, const Message *m, gboolean alone)
 {
@@ -261,7 +261,7 @@ is_too_much (Node *node, const Message *m, gboolean alone)
   return alone ? node->steal.hungry < node->config.workers : node->held.alone > 0 && m->number > 0;
 }
 
-/* It has ended, or stopped. */
+/* The job has ended or stopped. */
 static void
 note_over (Node *node, HeldJob *held)
 {
@@ -382,7 +382,7 @@ collect_value (gpointer key G_GNUC_UNUSED, gpointer value, gpointer data)
   return FALSE;
 }
 
-/* (transfer container): what is held for that node, by loan. */
+/* The jobs held for this node, by loan. (transfer container) */
 static GPtrArray *
 all_for (Node *node, const NodeId *id)
 {
@@ -451,7 +451,7 @@ held_orphan_all (Node *node)
   for (guint i = 0; i < all->len; i++)
     {
       HeldJob *held = all->pdata[i];
-      held->announced = FALSE; /* not under the next name */
+      held->announced = FALSE; /* not announced under the next name */
       held->given_up = TRUE;
       if (held->lender == LENDER_NODE)
         held_set_lender (node, held, LENDER_NONE, NULL, 0);
@@ -481,7 +481,7 @@ held_each_lender (Node *node, void (*each) (const NodeId *lender, gpointer data)
     each (&((HeldJob *)g_tree_node_value (at))->node, data);
 }
 
-/* ---- saves ---- */
+/* ---- saving ---- */
 
 Row *
 held_row (Node *node, const HeldJob *held)
@@ -499,13 +499,13 @@ held_row (Node *node, const HeldJob *held)
   return row;
 }
 
-/* A lender that is here will have it in a slot soon, or has, and gives its row too. */
+/* FALSE: the lender has or soon gets the result in a slot, and gives its row, too. */
 static gboolean
 is_worth_a_row (Node *node, const HeldJob *held)
 {
 #ifndef SATIN_PLANT_KEPT_DROPPED
   if (held->word != HELD_NO_WORD)
-    return TRUE; /* what its keeper has stays there until the lender has it, too */
+    return TRUE; /* the keeper stores it until the lender has it, too */
 #endif
   return held->lender != LENDER_NODE || !buddy_takes (node) || node->round.heard
          || held->work_us >= HELD_ROW_PRICE_US (g_bytes_get_size (held->value));

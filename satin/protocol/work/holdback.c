@@ -5,7 +5,7 @@
 typedef struct
 {
   MessageKind kind;
-  guint64 number; /* RESULT: of the held job; else of the request */
+  guint64 number; /* RESULT: the number of the held job; others: of the request */
   guint64 mark, since_us;
   NodeId to;        /* STEAL, JOBS, NONE: the receiver */
   guint32 count;    /* STEAL */
@@ -35,7 +35,7 @@ holdback_done (Node *node)
   g_queue_clear_full (&node->holdback.waiting, item_free);
 }
 
-/* Is there a keeper for what goes to this member? */
+/* TRUE: a message to this member waits for the keeper. */
 static gboolean
 waits (Node *node, PlanWaits what, const NodeId *to)
 {
@@ -54,7 +54,7 @@ gboolean
 holdback_takes (Node *node, HeldJob *held)
 {
   held->word = HELD_NO_WORD;
-  /* The lender's loan of a root is no row: main has it in no slot. */
+  /* The lender's loan of a root is no row: no slot has it. */
   if (loans_is_root (held->loan) || held->again || !waits (node, PLAN_WAITS_RESULT, &held->node))
     return FALSE;
   g_autoptr (Row) row = held_row (node, held);
@@ -70,7 +70,7 @@ holdback_takes (Node *node, HeldJob *held)
   return TRUE;
 }
 
-/* The mark of what waits already and is not to be overtaken; 0: nothing. */
+/* The mark of the last JOBS that waits for this member and must not be overtaken; 0: none. */
 static guint64
 mark_before (Node *node, const NodeId *to)
 {
@@ -112,13 +112,13 @@ send_result (Node *node, const HoldbackItem *item, HeldWord word)
   HeldJob *held = held_find (node, item->number);
 
   if (held == NULL || held->word != HELD_WAITS || held->mark != item->mark)
-    return; /* nobody wanted it, or it was held back once more */
+    return; /* no node wants it, or it was held back again */
   held->word = word;
   if (held->lender == LENDER_NODE)
     held_send_result (node, held);
 }
 
-/* The thief may have gone, or begun to leave: then it gets nothing. */
+/* The thief may have gone or begun to leave: then it gets nothing. */
 static void
 send_jobs (Node *node, const HoldbackItem *item)
 {
@@ -160,7 +160,7 @@ send_steal (Node *node, const HoldbackItem *item)
     steal_on_answer (node, item->number, 0, 0, FALSE);
 }
 
-/* The oldest goes. */
+/* Sends the oldest message. */
 static void
 send_first (Node *node, HeldWord word)
 {
@@ -222,7 +222,7 @@ holdback_tick (Node *node)
 typedef struct
 {
   Node *node, *keeper;
-  const char *path; /* nullable */
+  const char *path; /* (nullable) */
 } Missing;
 
 static gboolean

@@ -26,7 +26,7 @@ known_done (Node *node)
   g_tree_unref (known->by_path);
 }
 
-/* (nullable): what the node holds of this digest. */
+/* The holder with this digest among those of node `id`. (nullable) */
 static Holder *
 find_holder (GArray *holders, const NodeId *id, const Digest *digest)
 {
@@ -48,7 +48,7 @@ is_holder (const GArray *holders, const NodeId *id)
   return FALSE;
 }
 
-/* The node holds nothing of this path any more. */
+/* The node holds nothing at this path any more. */
 static void
 drop_holder (GTree *tree, const char *path, const NodeId *id)
 {
@@ -164,7 +164,7 @@ known_departed (Node *node, const NodeId *id)
     drop_holder (node->known.by_path, paths->pdata[i], id);
 }
 
-/* In the order of bytes, what continues a text with "/…" follows it without a gap. */
+/* In the order of bytes, all texts that continue `text` with "/…" follow it without a gap. */
 static void
 collect_keys (GPtrArray *keys, GTree *tree, const char *text)
 {
@@ -179,8 +179,8 @@ collect_keys (GPtrArray *keys, GTree *tree, const char *text)
     }
 }
 
-/* What lies below a path continues its own text, or a stem that stands at or below it: only trees
- * deeper than 64 levels have any. */
+/* A path below `path` continues its text, or the text of a stem at or below it. Only trees deeper
+ * than 64 levels have stems. */
 GPtrArray *
 known_keys_below (GTree *tree, Stems *stems, const char *path)
 {
@@ -200,7 +200,7 @@ typedef struct
 {
   Node *node;
   const NodeId *to;
-  GPtrArray *batches; /* of Message: one for each holder */
+  GPtrArray *batches; /* of Message, one for each holder */
 } Telling;
 
 static Message *
@@ -264,7 +264,7 @@ known_tell_below (Node *node, const NodeId *to, const char *path)
 {
   g_autoptr (GPtrArray) batches = NULL, keys = NULL;
 
-  if (g_tree_nnodes (node->known.by_path) == 0) /* as in most runs */
+  if (g_tree_nnodes (node->known.by_path) == 0) /* the case in most runs */
     return;
   batches = g_ptr_array_new_with_free_func (g_free);
   keys = path == NULL ? all_keys (node->known.by_path)

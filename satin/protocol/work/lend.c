@@ -21,7 +21,7 @@ lend_done (Node *node)
   g_array_unref (lend->owed);
 }
 
-/* Takes `asked` jobs out of the engine for this thief. */
+/* Asks the engine for `asked` jobs for this thief. */
 static void
 take_for (Node *node, Lending lending, guint32 asked)
 {
@@ -33,14 +33,14 @@ take_for (Node *node, Lending lending, guint32 asked)
   effect->count = asked;
 }
 
-/* Those who ask just now are among the thieves. */
+/* Also counts the thieves that ask just now. */
 static void
 ask_for_all (const Lend *lend, NodeEffect *owe)
 {
   owe->count = lend->owed->len + lend->asked->len;
 }
 
-/* There is nothing for this thief: it is told when there is. */
+/* There is no job for this thief: it will be told when there is one. */
 static void
 owe (Node *node, const NodeId *thief)
 {
@@ -75,13 +75,13 @@ lend_on_request (Node *node, const NodeId *from, const Message *m)
   else if (!constants_started (node) || !carry_has_room (thief))
     {
       refuse (node, &lending);
-      owe (node, from); /* it does not ask again before it is told, or only now and then */
+      owe (node, from); /* the thief asks again only when told, or now and then */
     }
   else if (!verify_own_lends (node, from, m->number))
     take_for (node, lending, 1);
 }
 
-/* Says MORE to the one who has waited longest. */
+/* Sends MORE to the thief that has waited longest. */
 static void
 tell (Node *node)
 {
@@ -130,7 +130,7 @@ lend_on_shared (Node *node)
     lend->look_us = MIN (lend->look_us, lend->tell_us);
 }
 
-/* Somebody took jobs; if all that it wanted, there may be more for the next. */
+/* A thief took jobs. If it got all that it wanted, there may be more for the next thief. */
 static void
 gave (Node *node, gboolean all)
 {
@@ -142,8 +142,8 @@ gave (Node *node, gboolean all)
     tell (node);
 }
 
-/* The engine has only this one, which it holds for another node and has not begun: it goes back
- * there. So a loan always has two ends. Returns the lender, or none. */
+/* The engine has only this job, which it holds for another node and has not begun. It is returned
+ * to that node, so a loan always has two ends. Returns the lender, or none. */
 static NodeId
 return_surplus (Node *node, const Loan *loan)
 {
@@ -155,7 +155,8 @@ return_surplus (Node *node, const Loan *loan)
   return lender;
 }
 
-/* Leaves what the thief gets. Notes where it may get what went back. */
+/* Records the jobs that the thief gets and removes the others from `loans`. Notes the lender of a
+ * job that was returned, where the thief may get it. */
 static void
 take_out (Node *node, Lending *lending, GPtrArray *loans)
 {
@@ -182,7 +183,7 @@ take_out (Node *node, Lending *lending, GPtrArray *loans)
     }
 }
 
-/* What is left after take_out, to whoever waits for it. */
+/* Sends the jobs that take_out left, or NONE. */
 static void
 send_lent (Node *node, const Lending *lending, GPtrArray *loans, gboolean more)
 {
@@ -199,7 +200,7 @@ send_lent (Node *node, const Lending *lending, GPtrArray *loans, gboolean more)
     holdback_send (node, &lending->thief, &none);
 }
 
-/* The thief left while the engine looked, or is about to. */
+/* The thief left while the engine was asked, or is about to leave. */
 static void
 give_back (Node *node, const Lending *lending, GPtrArray *loans)
 {
@@ -250,7 +251,7 @@ lend_departed (Node *node, const NodeId *id)
   node_id_set_remove (node->lend.owed, id);
 }
 
-/* Thieves wait, and what runs here may come to have something for them. */
+/* TRUE: thieves wait, and a job that runs here may spawn jobs for them. */
 static gboolean
 may_have_more (Node *node)
 {
@@ -270,8 +271,8 @@ lend_tick (Node *node)
 
   if (!may_have_more (node) || node->now_us < lend->look_us)
     return;
-  /* What was public when the engine looked may have been taken back; and a program that is narrow
-   * now may be wide later. */
+  /* The engine may have taken back jobs that were public before. And a program with few jobs now
+   * may have many later. */
   lend->look_pause_us = MIN (lend->look_pause_us * 2, LEND_LOOK_MAX_US);
   lend->look_us = node->now_us + lend->look_pause_us;
   ask_for_all (lend, core_emit (node, NODE_EFFECT_REQUEST));

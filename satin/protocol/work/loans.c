@@ -129,18 +129,19 @@ loans_back_lost (Node *node, LoanEntry *entry)
   give_back (node, entry, TRUE);
 }
 
-/* A forgotten child: whoever holds it stops, or, if it is forgotten only here, offers it. */
+/* The job in this slot was aborted. Its holder stops it; if another node still needs the job, the
+ * holder offers it instead. */
 void
 loans_aborted (Node *node, guint64 loan)
 {
   LoanEntry *entry = loans_find (node, loan);
 
-  if (entry == NULL) /* its result, or it itself, has just come back */
+  if (entry == NULL) /* the result or the job itself has just come back */
     {
       quarantine_aborted (node, loan);
       return;
     }
-  if (entry->kind == LOAN_RERUNS || entry->kind == LOAN_ROW) /* nobody holds it */
+  if (entry->kind == LOAN_RERUNS || entry->kind == LOAN_ROW) /* no node holds the job */
     {
       remove_entry (node, entry);
       return;
@@ -165,7 +166,7 @@ loans_aborted (Node *node, guint64 loan)
 #endif
 }
 
-/* (nullable): the slot that waits for this number from the node at the other end. */
+/* The slot that waits for this number from this node. (nullable) */
 static LoanEntry *
 awaited_from (Node *node, const NodeId *from, guint64 loan)
 {
@@ -211,8 +212,8 @@ loans_on_result (Node *node, const NodeId *from, const Message *m)
   gboolean in_transit = epoch_hears (node, m->count);
   epoch_got_result (node, from, in_transit);
   if (wanted && stop_halts (node))
-    return; /* its slot may have been scanned for the last time: the holder keeps it, and saves it
-             */
+    return; /* the slot may have been scanned for the last time: the holder keeps the result and
+             * saves it */
   if (!wanted)
     {
       mirror_on_result (node, from, m->version);
@@ -229,8 +230,8 @@ loans_on_result (Node *node, const NodeId *from, const Message *m)
     loans_accept (node, entry, &arrival);
 }
 
-/* Unrun: it becomes ready where it stood as lent (else two nodes can pass a job to and fro for
- * ever). */
+/* The job was not run. It becomes ready in the slot where it was lent; otherwise two nodes could
+ * pass it to each other for ever. */
 void
 loans_on_returned (Node *node, const NodeId *from, const Message *m)
 {
@@ -254,7 +255,7 @@ loans_on_miss (Node *node, const NodeId *from, const Message *m)
 
   if (entry == NULL)
     return;
-  /* First: coming back it is looked up again. */
+  /* first, since a job that comes back is looked up again */
   known_deny (node, entry->path, &entry->digest, from);
   loans_back (node, entry);
 }
@@ -266,7 +267,7 @@ collect_entry (gpointer key G_GNUC_UNUSED, gpointer value, gpointer data)
   return FALSE;
 }
 
-/* (transfer container): all entries, by number. */
+/* All entries, by number. (transfer container) */
 static GPtrArray *
 all_entries (Node *node)
 {
@@ -276,7 +277,7 @@ all_entries (Node *node)
   return all;
 }
 
-/* How many of these this member has not told about yet. */
+/* The number of jobs with this member about which it has told nothing. */
 static guint
 count_untold (const GPtrArray *all, const Member *member)
 {
@@ -304,7 +305,7 @@ loans_departed (Node *node, const Member *member)
       poison_lost (node, member, entry);
       verify_forget (node, entry);
       entry->waits_us = 0;
-      if (!node->leave.begun) /* else whoever awaits it then counts what it costs */
+      if (!node->leave.begun) /* otherwise the node that gets the job then counts the cost */
         {
           node->stats.jobs_lost++;
           if (entry->told.told_us != 0)

@@ -2,7 +2,7 @@
 /* See mirror.h. */
 #include "../core.h"
 
-/* `number`: of the result among those that the holder has sent to the ward. */
+/* `number`: of the result, among those that the holder has sent to the ward. */
 typedef struct
 {
   NodeId ward, holder;
@@ -16,8 +16,8 @@ typedef struct
   guint64 number;
 } MirrorTrim;
 
-/* Results that were sent to this member. Of those that it sent, all up to `trims` stand in rows
- * that the own keeper has, which is to be told. */
+/* `sent`: results sent to this member. Of the results received from it, those up to number `trims`
+ * are in rows of this node's keeper. `news`: the keeper must be told of `trims`. */
 typedef struct
 {
   NodeId id;
@@ -25,7 +25,7 @@ typedef struct
   gboolean news;
 } MirrorPeer;
 
-/* All results of this holder up to this one are in slots that this scan sees. */
+/* All results of this holder up to `number` are in slots that `scan` reads. */
 typedef struct
 {
   NodeId holder;
@@ -63,7 +63,7 @@ mirror_done (Node *node)
   g_queue_clear_full (&mirror->puts, g_free);
 }
 
-/* Valid until the next call. */
+/* The result is valid until the next call. */
 static MirrorPeer *
 peer_of (Node *node, const NodeId *id)
 {
@@ -204,7 +204,7 @@ mirror_forget (Node *node, const NodeId *ward)
 
 /* ---- the holder ---- */
 
-/* Returns the lender's keeper; none: it has none. */
+/* Returns the lender's keeper, or none if there is none. */
 static NodeId
 copy_to_keeper (Node *node, const NodeId *lender, const Row *row, Message message)
 {
@@ -228,7 +228,7 @@ copy_to_keeper (Node *node, const NodeId *lender, const Row *row, Message messag
   return pair.buddy;
 }
 
-/* TRUE: another node is to confirm it. */
+/* TRUE: another node will confirm the copy. */
 static gboolean
 send_copy (Node *node, HeldJob *held)
 {
@@ -239,7 +239,8 @@ send_copy (Node *node, HeldJob *held)
   return !node_id_is_none (&held->copied_to) && !node_id_equal (&held->copied_to, &node->self);
 }
 
-/* The lender of a root has it in no slot, and its row goes to the keeper at once. */
+/* FALSE for roots: their lender has no slot for the result, and their row is sent to the keeper at
+ * once. */
 static gboolean
 sends_copies (Node *node, guint64 loan)
 {
@@ -274,7 +275,7 @@ mirror_retains (Node *node, HeldJob *held)
   if (held->copy != HELD_COPY_SENT || node->leave.begun || stop_halts (node))
     return FALSE;
   held->copy = HELD_COPY_OWED;
-  held->risk_us = 0; /* it is the lender's now */
+  held->risk_us = 0; /* it is the lender's risk now */
   return TRUE;
 }
 
@@ -297,7 +298,7 @@ mirror_on_confirmed (Node *node, const NodeId *from, const Message *m)
     confirmed (node, held);
 }
 
-/* Its lender's keeper may be another one now. */
+/* The lender may have another keeper now: sends it a copy. */
 static void
 look_up (Node *node, HeldJob *held)
 {
@@ -377,7 +378,7 @@ mirror_on_served (Node *node, guint64 scan)
   Mirror *mirror = &node->mirror;
   const MirrorPut *put;
 
-  if (node->buddy.state != BUDDY_FULL) /* it lacks rows: nothing goes yet */
+  if (node->buddy.state != BUDDY_FULL) /* the keeper lacks rows, so no copy may be dropped yet */
     return;
   while ((put = g_queue_peek_head (&mirror->puts)) != NULL && put->scan <= scan)
     {

@@ -46,7 +46,7 @@ orphans_announce (Node *node, HeldJob *held)
     announce (node, held);
 }
 
-/* Another one here under the same path and digest goes on standing for the announcement. */
+/* TRUE: another job or row with this path and digest still needs the announcement. */
 static gboolean
 has_twin (Node *node, const HeldJob *held)
 {
@@ -60,8 +60,8 @@ has_twin (Node *node, const HeldJob *held)
   return FALSE;
 }
 
-/* What is withdrawn is a path; what is held of it under another digest is held on: a job and the
- * state that it has kept. */
+/* A withdrawal concerns a whole path. Jobs and kept states with another digest must be announced
+ * again. */
 static void
 announce_others (Node *node, const HeldJob *held)
 {
@@ -82,7 +82,7 @@ orphans_withdraw (Node *node, HeldJob *held)
   if (has_twin (node, held) || !core_is_member (node))
     return;
   (void)known_remove (node, held->job->path, &node->self);
-  orphans_flush (node); /* an announcement may not come after its withdrawal */
+  orphans_flush (node); /* an announcement must not follow its withdrawal */
   directory_withdraw (node, held->job->path);
   announce_others (node, held);
 }
@@ -101,7 +101,7 @@ orphans_flush (Node *node)
   g_autoptr (GArray) news = NULL, holds = NULL;
 
   archive_flush (node);
-  if (node->orphans.news->len == 0) /* as at the end of most steps */
+  if (node->orphans.news->len == 0) /* the case at the end of most steps */
     return;
   news = g_steal_pointer (&node->orphans.news);
   holds = g_array_new (FALSE, FALSE, sizeof (MessageHold));
@@ -176,7 +176,7 @@ orphans_archive (Node *node, const Row *row)
 {
   const HeldJob *held = row->children > 0 ? NULL : orphans_find (node, row->path, &row->digest);
 
-  if (held == NULL || !held->finished) /* else that one serves */
+  if (held == NULL || !held->finished) /* otherwise the held job serves */
     archive_put (node, row);
 }
 
@@ -197,7 +197,7 @@ orphans_find (Node *node, const char *path, const Digest *digest)
 
 /* ---- adoption ---- */
 
-/* The engine was told of a holder that is none: it forgets that first, then looks again. */
+/* The engine knew of a holder that has gone. It first forgets that holder, then looks again. */
 static void
 send_elsewhere (Node *node, const NodeEvent *event)
 {
@@ -205,7 +205,7 @@ send_elsewhere (Node *node, const NodeEvent *event)
   core_emit (node, NODE_EFFECT_BACK)->loan = event->loan;
 }
 
-/* (transfer full) (nullable): the job of this slot, if its result is to be computed twice. */
+/* The job of this slot, if its result must be computed twice. (transfer full) (nullable) */
 static Loan *
 job_to_repeat (Node *node, guint64 loan, const Loan *job)
 {
@@ -232,7 +232,7 @@ orphans_ask (Node *node, guint64 loan, const char *path, const Digest *digest, c
       &(Message){ .kind = MESSAGE_ADOPT, .number = loan, .path = path, .digest = *digest });
 }
 
-/* A row of this node's goes into the slot, now or when it has been computed a second time. */
+/* Puts a row of this node into the slot, at once or after a second computation. */
 static void
 put_row (Node *node, const NodeEvent *event, ArchiveRow *row)
 {
@@ -302,7 +302,7 @@ orphans_on_adopt_event (Node *node, const NodeEvent *event)
       orphans_ask (node, event->loan, event->path, &event->digest, &event->node, event->job);
       return;
     }
-  send_elsewhere (node, event); /* it left meanwhile */
+  send_elsewhere (node, event); /* the holder has left meanwhile */
 }
 
 gboolean
@@ -354,8 +354,7 @@ orphans_on_adopt (Node *node, const NodeId *from, const Message *m)
     held_return (node, held);
 }
 
-/* §4.3: what lies at or below a finished job is held in vain, unless a live lender still waits for
- * it. */
+/* Orphans at or below a finished job are cancelled, except those for which a live lender waits. */
 void
 orphans_covered (Node *node, const char *path)
 {
@@ -369,7 +368,7 @@ orphans_covered (Node *node, const char *path)
   for (guint i = 0; i < vain->len; i++)
     {
       HeldJob *held = vain->pdata[i];
-      held->announced = FALSE; /* `path` itself is told: no need to withdraw each */
+      held->announced = FALSE; /* COVERED names `path`, so single withdrawals are not needed */
       (void)known_remove (node, held->job->path, &node->self);
       held_give_up (node, held);
     }

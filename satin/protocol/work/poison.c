@@ -8,17 +8,17 @@ typedef struct
 {
   NodeId id;
   char *path, *text;
-  gboolean stated; /* by satin_fail: the node lives, and one is enough */
+  gboolean stated; /* by satin_fail: the node lives, and one report is enough */
 } CrashReport;
 
-/* One who died without a word, as its lender says. These lie one behind the other in one piece of
- * memory, each as `id` and then `path` with its NUL: so many small ones that stay for so long would
- * each keep a page of what is freed around them. */
+/* A node that died without a crash report, as its lender tells. These records lie one after the
+ * other in one piece of memory, each as `id` and then `path` with its NUL. Many small allocations
+ * with a long life would each keep a page from being freed. */
 typedef struct
 {
   NodeId id;
   const char *path;
-  gsize next; /* where the next one lies */
+  gsize next; /* offset of the next record */
 } Quiet;
 
 static void
@@ -49,7 +49,7 @@ poison_done (Node *node)
   g_byte_array_unref (poison->quiet);
 }
 
-/* FALSE: there is none at `at`. */
+/* FALSE: there is no record at `at`. */
 static gboolean
 quiet_at (const Poison *poison, gsize at, Quiet *quiet)
 {
@@ -84,7 +84,7 @@ words_new (const NodeId *id, const char *path, const char *text, gboolean stated
   return words;
 }
 
-/* FALSE: heard before. */
+/* FALSE: the node has reported before. */
 static gboolean
 add (Node *node, const NodeId *id, const char *path, const char *text, gboolean stated)
 {
@@ -107,7 +107,8 @@ message_of (const CrashReport *words)
                     .flag = words->stated };
 }
 
-/* (nullable): the words that are about the deepest of enough jobs in one line. */
+/* The report about the deepest job, if enough reports are about jobs on one path from the root.
+ * (nullable) */
 static const CrashReport *
 enough (Node *node)
 {
@@ -168,7 +169,7 @@ count_living (Node *node)
   return n;
 }
 
-/* (transfer full): the last that were heard are those of the last process. */
+/* The last report is of the last process. (transfer full) */
 static char *
 last_sentence (Node *node)
 {
@@ -214,7 +215,7 @@ poison_count_quiet (Node *node, const char *path)
   return n;
 }
 
-/* FALSE: heard before. */
+/* FALSE: recorded before. */
 static gboolean
 add_quiet (Node *node, const NodeId *id, const char *path)
 {
@@ -238,7 +239,7 @@ message_of_quiet (const NodeId *id, const char *path)
   return (Message){ .kind = MESSAGE_CRASH_REPORT, .id = *id, .path = path, .text = "" };
 }
 
-/* Each comes to the log. */
+/* Warns people. The log gets every warning. */
 static void
 warn (Node *node, const char *path, guint n)
 {
@@ -256,7 +257,7 @@ warn (Node *node, const char *path, guint n)
   core_emit (node, NODE_EFFECT_WARN)->text = g_steal_pointer (&sentence);
 }
 
-/* Tells all members of each silent death about this job. */
+/* Tells all members each silent death while running this job. */
 static void
 tell_all_of (Node *node, const char *path)
 {
@@ -270,8 +271,8 @@ tell_all_of (Node *node, const char *path)
     }
 }
 
-/* This silent death is news. In a sparse run only the hub hears of it: when a site dies there are
- * many. All hear when the job is suspicious. */
+/* Spreads a new silent death. In a large run only the hub is told, since a lost site causes many.
+ * All members are told when the job becomes suspicious. */
 static void
 spread (Node *node, const NodeId *id, const char *path)
 {

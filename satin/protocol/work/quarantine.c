@@ -5,7 +5,7 @@
 typedef struct
 {
   Loan *job;
-  guint64 since_us; /* it waits for a place */
+  guint64 since_us; /* since then it waits for a place */
 } QuarantineJob;
 
 static void
@@ -33,8 +33,8 @@ quarantine_done (Node *node)
   g_ptr_array_unref (quarantine->jobs);
 }
 
-/* Its death would cost the run little. Who does not know yet that it is a member would drop the
- * job: JOBS may pass the WELCOME. */
+/* TRUE: the member's death would cost the run little. A member that does not know that it is a
+ * member would drop the job, since JOBS may overtake WELCOME. */
 static gboolean
 is_place (Node *node, const Member *member)
 {
@@ -46,8 +46,8 @@ is_place (Node *node, const Member *member)
          && !(lease_coordinator (node, &coordinator) && node_id_equal (&member->id, &coordinator));
 }
 
-/* How many there are; `idle`: that say that they have nothing to do. `place` (nullable, out): the
- * one of number `wanted`. */
+/* The number of places; `idle`: only of nodes that have nothing to do. `place` (nullable, out):
+ * place number `wanted`. */
 static guint
 count_places (Node *node, gboolean idle, guint wanted, Member **place)
 {
@@ -63,7 +63,7 @@ count_places (Node *node, gboolean idle, guint wanted, Member **place)
   return n;
 }
 
-/* A busy node, which was to do, has given it back: all may wait there, perhaps for this job. */
+/* TRUE: even a busy node has returned it. Perhaps all jobs there wait for this job. */
 static gboolean
 was_in_vain (const LoanEntry *entry)
 {
@@ -101,7 +101,8 @@ quarantine_aborted (Node *node, guint64 loan)
       g_ptr_array_remove_index (jobs, i - 1);
 }
 
-/* The engine is to look for it itself: others hold it, or no other place is left. */
+/* TRUE: the engine must look for the job itself: other nodes offer it, or no other place is
+ * left. */
 static gboolean
 comes_back (Node *node, const Loan *job)
 {
@@ -113,7 +114,7 @@ comes_back (Node *node, const Loan *job)
          || orphans_find (node, job->path, &job->digest) != NULL;
 }
 
-/* FALSE: nobody has time for it now. */
+/* FALSE: no node has time for it now. */
 static gboolean
 give (Node *node, QuarantineJob *waiting)
 {

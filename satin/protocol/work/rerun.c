@@ -5,13 +5,14 @@
 typedef struct
 {
   char *path;
-  guint64 loan; /* of the slot that waits, if `slot` */
+  guint64 loan; /* number of the waiting slot, if `slot` */
   gboolean slot;
-  NodeId whom, gone; /* a buddy, and whose rows it has; none: the coordinator is asked, of all */
+  NodeId whom, gone; /* a buddy, and the node whose rows it has; none: the coordinator is asked for
+                      * all rows */
   guint64 since_us;
 } RerunAsk;
 
-/* `node`: to whom the answer goes. */
+/* `node`: the receiver of the answer. */
 typedef struct
 {
   char *path;
@@ -85,7 +86,7 @@ rerun_on_restored (Node *node, const char *path)
   while (i < orders->len && !g_str_equal (((RerunOrder *)orders->pdata[i])->path, path))
     i++;
   if (i == orders->len)
-    return; /* of an earlier time as coordinator */
+    return; /* ordered under an earlier lease */
   RerunOrder *own = g_ptr_array_steal_index (orders, i);
   Message told = { .kind = MESSAGE_TOLD, .number = own->loan, .path = path };
   orphans_flush (node);
@@ -105,7 +106,7 @@ rerun_retired (Node *node)
   g_ptr_array_set_size (node->rerun.orders, 0);
 }
 
-/* ---- those who ask ---- */
+/* ---- asking ---- */
 
 static void
 send_ask (Node *node, const RerunAsk *ask)
@@ -113,7 +114,7 @@ send_ask (Node *node, const RerunAsk *ask)
   NodeId whom = ask->whom;
 
   if (node_id_is_none (&whom) && !lease_ready (node, &whom))
-    return; /* asked when it is */
+    return; /* asked when it is ready */
   if (node_id_is_none (&ask->whom) && node->saves.here)
     order (node, ask->path, &node->self, ask->loan);
   else
@@ -123,7 +124,7 @@ send_ask (Node *node, const RerunAsk *ask)
             .kind = MESSAGE_RERUN, .number = ask->loan, .path = ask->path, .id = ask->gone });
 }
 
-/* Takes a copy of the path. */
+/* Copies the path. */
 static void
 add_ask (Node *node, RerunAsk ask)
 {
@@ -209,7 +210,7 @@ asks_slotless (const Node *node, const char *path)
   return FALSE;
 }
 
-/* For all that lies at or below the root of this path. */
+/* Asks for all rows of the root above this path. */
 static void
 ask_root (Node *node, const char *path)
 {
@@ -264,7 +265,7 @@ end_wait (Node *node, guint64 loan)
   loans_back_lost (node, entry);
 }
 
-/* The slot comes back with its last answer. */
+/* The last answer gives the slot back. */
 static void
 end_ask (Node *node, guint place)
 {
@@ -282,7 +283,7 @@ end_ask (Node *node, guint place)
   ask_free (own);
 }
 
-/* The coordinator answers for all, a buddy for those that it was asked about. */
+/* The coordinator answers for all nodes, a buddy for the node that it was asked about. */
 static gboolean
 answers (Node *node, const RerunAsk *ask, const NodeId *from, const Message *m)
 {
@@ -318,7 +319,7 @@ rerun_departed (Node *node, const NodeId *id)
 void
 rerun_reset (Node *node)
 {
-  remove_slotless (node->rerun.asks); /* those with a slot go with it: loans_all_back */
+  remove_slotless (node->rerun.asks); /* those with a slot end with it, in loans_all_back */
 }
 
 guint64
@@ -347,7 +348,7 @@ rerun_tick (Node *node)
     {
       const RerunAsk *ask = node->rerun.asks->pdata[i];
       if (ask->slot && (stop_halts (node) || node->now_us >= ask->since_us + RERUN_PATIENCE_US))
-        g_array_append_val (over, ask->loan); /* some more than once */
+        g_array_append_val (over, ask->loan); /* possibly more than once */
     }
   node->stats.expired += stop_halts (node) ? 0 : over->len;
   for (guint i = 0; i < over->len; i++)

@@ -20,8 +20,8 @@ is_known (Node *node, const Loan *job)
          || (known_holder (node, job->path, &job->digest, &holder) && holder.finished);
 }
 
-/* The master before ran the root, or had lent it: this one does not run it again before the rows of
- * the checkpoint are known. FALSE: they are asked for, and root_back follows. */
+/* The master before ran the root or had lent it, so this node must not run it again before it knows
+ * the rows of the checkpoint. FALSE: they are asked for, and root_back follows. */
 static gboolean
 is_told (Node *node)
 {
@@ -51,7 +51,7 @@ root_want (Node *node, const Loan *job)
   g_clear_pointer (&root->job, loan_free);
   root->held = 0;
   root->loan = LOANS_ROOT + root->asked++;
-  if (path_root (job->path) == 0) /* main has begun again */
+  if (path_root (job->path) == 0) /* main has started again */
     node->stats.answer_us = 0;
   root->job = loan_new (root->loan, job->path, job->job, &job->digest, job->weight, job->args);
   root->state = is_told (node) ? ROOT_WAITING : ROOT_ADOPTED;
@@ -66,7 +66,7 @@ take (Node *node, HeldJob *held)
   held_set_lender (node, held, LENDER_MAIN, NULL, 0);
 }
 
-/* What the checkpoint holds is known here, and all that others have said. */
+/* TRUE: this node knows the rows of the checkpoint, and what other nodes have sent. */
 static gboolean
 may_begin (Node *node)
 {
@@ -115,7 +115,7 @@ root_go_on (Node *node)
   held_run (node, held);
 }
 
-/* What another node or the checkpoint has given is held as if it had been finished here. */
+/* A result from another node or the checkpoint is held as if this node had computed it. */
 static void
 hold_result (Node *node, const Result *result)
 {
@@ -183,7 +183,7 @@ root_heard (Node *node, const char *path, const Holder *holder)
     orphans_ask (node, root->loan, path, &holder->digest, &holder->node, NULL);
 }
 
-/* The one under way and those that are finished: the next main wants them. */
+/* The present root and the finished ones: the next main needs them. */
 static gboolean
 collect_root (gpointer key G_GNUC_UNUSED, gpointer value, gpointer data)
 {

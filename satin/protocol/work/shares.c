@@ -2,22 +2,21 @@
 /* See shares.h. */
 #include "../core.h"
 
-/* A message at the door. */
-/* A job here, or another node for one of its own. */
+/* A job here, or another node that needs the bytes for a job of its own. */
 typedef struct
 {
   guint64 loan, held;
   NodeId node; /* none: a job here */
 } Waiter;
 
-/* Bytes that are waited for. */
+/* Bytes that are missing here. */
 typedef struct
 {
   Digest digest;
   guint64 length;
   GArray *waiters; /* of Waiter */
-  NodeId asked;    /* for them; none: nobody is asked now */
-  guint next;      /* in the order of those to ask */
+  NodeId asked;    /* the node that is asked now; none: no node is */
+  guint next;      /* position in the order of the nodes to ask */
   guint64 until_us, pause_us;
 } Wish;
 
@@ -46,11 +45,11 @@ shares_done (Node *node)
   Shares *shares = &node->shares;
 
   g_ptr_array_unref (shares->wishes);
-  if (shares->store != node->config.shared) /* it goes with this node */
+  if (shares->store != node->config.shared) /* owned by this node */
     shared_store_free (shares->store);
 }
 
-/* ---- the door ---- */
+/* ---- deferred messages ---- */
 
 static gboolean
 all_here (const GPtrArray *shares)
@@ -62,7 +61,7 @@ all_here (const GPtrArray *shares)
   return all;
 }
 
-/* (transfer full): pins what the message speaks of. */
+/* Holds references to the shared bytes of the message. (transfer full) */
 static GPtrArray *
 pin (Node *node, const Message *m)
 {
@@ -76,7 +75,7 @@ pin (Node *node, const Message *m)
   return shares;
 }
 
-/* Does a message that waits before the `n`-th speak of it? Then it is on its way. */
+/* TRUE: one of the first `n` deferred messages refers to these bytes, so they were asked for. */
 static gboolean
 is_asked (const Carry *carry, guint n, const struct SatinShared_ *shared)
 {
@@ -107,7 +106,7 @@ ask_sender (Node *node, Member *member, const GPtrArray *shares)
     }
 }
 
-/* Each item gets its own. */
+/* Gives each item its own references. */
 static void
 hand_out (Message *m, const GPtrArray *shares)
 {
@@ -135,7 +134,7 @@ shares_admit (Node *node, Member *member, Message *m)
   gboolean first = member == NULL || g_queue_is_empty (&member->carry.waiting);
 
   if (member == NULL && m->speaks != NULL)
-    return FALSE; /* nobody hears it: the bytes would be asked for in vain */
+    return FALSE; /* no node handles it, so asking for the bytes would be useless */
   if ((first && m->speaks == NULL) || message_class (m->kind) != MESSAGE_ORDERED
       || !carry_bears (m->kind))
     return TRUE;
@@ -163,7 +162,7 @@ shares_wait (Node *node)
   return FALSE;
 }
 
-/* Hears what waits no more. To hear one may end the member. */
+/* Handles the deferred messages that need not wait any more. Handling one may end the member. */
 static void
 open_door (Node *node, const NodeId *id)
 {
@@ -175,7 +174,7 @@ open_door (Node *node, const NodeId *id)
     {
       CarryWaiting *waiting = g_queue_pop_head (&member->carry.waiting);
       g_auto (Message) m = { 0 };
-      if (message_decode_at (waiting->frame, waiting->start, &m, NULL)) /* as it was before */
+      if (message_decode_at (waiting->frame, waiting->start, &m, NULL)) /* it was decoded before */
         {
           if (waiting->shares != NULL)
             take (node, member, &m, waiting->shares);
@@ -196,7 +195,7 @@ shares_open_doors (Node *node)
     open_door (node, &g_array_index (ids, NodeId, i));
 }
 
-/* They may be what waits at any door. TRUE: they are. */
+/* Keeps bytes for which a deferred message waits. FALSE: none does. */
 static gboolean
 keep_for_doors (Node *node, SatinShared shared, GBytes *bytes)
 {
@@ -325,9 +324,9 @@ shares_on_bytes (Node *node, const NodeId *from, const Message *m)
     member_break (node, from, "does not have what it speaks of");
 }
 
-/* ---- wishes ---- */
+/* ---- fetching ---- */
 
-/* Whom to ask. */
+/* Collects the nodes to ask. */
 typedef struct
 {
   Node *node;
@@ -351,8 +350,8 @@ add_candidate (const NodeId *id, gpointer data)
   g_array_append_val (to->ids, *id);
 }
 
-/* (transfer full): lenders first, for jobs here then all, the eldest first. Others' jobs want what
- * the jobs here speak of. */
+/* The lenders first; if a job here waits, then all members, the eldest first. Another node's job
+ * needs bytes that came with a job of this node, so only lenders are asked. (transfer full) */
 static GArray *
 list_candidates (Node *node, const Wish *wish)
 {
@@ -376,7 +375,8 @@ list_candidates (Node *node, const Wish *wish)
   return to.ids;
 }
 
-/* They go on by themselves. TRUE: nobody waits any more, and the wish is gone. */
+/* Refuses the other nodes, which then ask by themselves. TRUE: nobody waits any more, and the wish
+ * is freed. */
 static gboolean
 refuse_others (Node *node, Wish *wish)
 {
@@ -422,7 +422,7 @@ ask_next (Node *node, Wish *wish)
   wish->pause_us = MIN (wish->pause_us * 2, SHARES_PAUSE_MAX_US);
 }
 
-/* (transfer none): a new one, which nobody is asked for yet. */
+/* A new wish, for which no node is asked yet. (transfer none) */
 static Wish *
 add_wish (Node *node, const Digest *digest, guint64 length)
 {
@@ -444,7 +444,8 @@ shares_on_fetch (Node *node, const NodeId *from, const Message *m)
   Waiter waiter = { .node = *from };
   Wish *wish;
 
-  /* To wait with others for what this node waits for might be to wait in a circle. */
+  /* If this node waits for the bytes itself, the asker must not wait here, since nodes might wait
+   * in a circle. */
   if (bytes != NULL || !shared_is_spoken_of (store, &m->digest)
       || find_wish (node, &m->digest) != NULL)
     {
@@ -472,7 +473,7 @@ shares_want (Node *node, const NodeEvent *event)
   ask_next (node, wish);
 }
 
-/* Those that wait under this number, or this node, wait no more. */
+/* Removes the waiters with this number or of this node. */
 static void
 drop_waiters (Node *node, guint64 loan, const NodeId *id)
 {
@@ -508,7 +509,7 @@ waits_for (const Wish *wish, guint64 held)
   return FALSE;
 }
 
-/* Not at once: whoever changes it is in the middle of something. */
+/* Not asked at once: the caller is in the middle of its work. */
 void
 shares_lender_changed (Node *node, guint64 held)
 {

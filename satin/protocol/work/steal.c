@@ -26,7 +26,7 @@ steal_on_idle (Node *node, guint32 count)
   Steal *steal = &node->steal;
 
   for (guint i = 0; steal->hungry == 0 && i < STEAL_LANES; i++)
-    { /* there was work a moment ago: no reason to wait */
+    { /* this node had work a moment ago, so it need not pause */
       steal->lanes[i].pause_us = STEAL_PAUSE_MIN_US;
       steal->lanes[i].resume_us = 0;
       steal->lanes[i].brief = node->now_us < steal->lanes[i].got_us + STEAL_BRIEF_US;
@@ -34,7 +34,7 @@ steal_on_idle (Node *node, guint32 count)
   steal->hungry = count;
 }
 
-/* How many jobs are wanted now. */
+/* The number of jobs wanted now. */
 static guint32
 appetite (Node *node, const StealLane *lane)
 {
@@ -48,7 +48,7 @@ appetite (Node *node, const StealLane *lane)
                                                                                      : 0;
 }
 
-/* The last reply is used up: was it large enough? */
+/* The jobs of the last answer are used up: adapts the batch to how long they lasted. */
 static void
 learn (Node *node, StealLane *lane)
 {
@@ -61,7 +61,7 @@ learn (Node *node, StealLane *lane)
   lane->fed_us = 0;
 }
 
-/* Along which lane is it asked? */
+/* The lane along which this member is asked. */
 static StealLane *
 lane_of (Node *node, const Member *member)
 {
@@ -77,11 +77,11 @@ is_victim (Node *node, const Member *member)
          && (node->config.steal != NODE_STEAL_MW || member == roster_master (node));
 }
 
-/* May this member be asked by this lane? `all`: also if it has refused. */
+/* TRUE: this member may be asked along this lane. `all`: also if it has refused. */
 static gboolean
 may_be_asked (Node *node, const StealLane *lane, const Member *member, gboolean all)
 {
-  return member_has_connection (member) /* few have: this goes first */
+  return member_has_connection (member) /* first, since few members have one */
          && is_victim (node, member) && lane_of (node, member) == lane
          && (all || !node_id_set_has (node->steal.refused, &member->id));
 }
@@ -95,8 +95,8 @@ has_victim (Node *node, const StealLane *lane, gboolean all)
   return FALSE;
 }
 
-/* How many members of this lane may be asked; `victim` (nullable, out): the one of number `wanted`.
- */
+/* The number of members that may be asked along this lane; `victim` (nullable, out): number
+ * `wanted` of them. */
 static guint
 victims (Node *node, const StealLane *lane, gboolean all, guint wanted, NodeId *victim)
 {
@@ -111,8 +111,8 @@ victims (Node *node, const StealLane *lane, gboolean all, guint wanted, NodeId *
   return n;
 }
 
-/* One who has not refused; after a pause one who has; none: there is none, or (`refused`, out) all
- * there are have. */
+/* A random victim that has not refused; after a pause also one that has. None: there is none, or
+ * (`refused`, out) all have refused. */
 static NodeId
 choose (Node *node, StealLane *lane, gboolean *refused)
 {
@@ -133,7 +133,7 @@ choose (Node *node, StealLane *lane, gboolean *refused)
   return victim;
 }
 
-/* The one who said MORE, if it is connected; else none. */
+/* The member that sent MORE, if it is connected; else none. */
 static NodeId
 take_offer (Node *node, StealLane *lane)
 {
@@ -193,13 +193,14 @@ go_on (Node *node, StealLane *lane)
     pause_a_while (node, lane);
 }
 
-/* Other sites are asked when all of this one have refused; they are asked again meanwhile. */
+/* Other sites are asked when all victims of this site have refused. This site is asked again
+ * meanwhile. */
 void
 steal_go_on (Node *node)
 {
   StealLane *near = &node->steal.lanes[STEAL_NEAR], *far = &node->steal.lanes[STEAL_FAR];
 
-  for (guint i = 0; i < STEAL_LANES; i++) /* one that is over asks for no timer */
+  for (guint i = 0; i < STEAL_LANES; i++) /* a pause that is over needs no timer */
     if (node->steal.lanes[i].resume_us <= node->now_us)
       node->steal.lanes[i].resume_us = 0;
   go_on (node, near);
@@ -229,7 +230,7 @@ refuse (Node *node, StealLane *lane)
     node_id_set_add (node->steal.refused, &lane->victim);
 }
 
-/* All that was given has come. */
+/* All jobs of the answer have come. */
 static void
 end_request (Node *node, StealLane *lane)
 {
@@ -239,7 +240,7 @@ end_request (Node *node, StealLane *lane)
       return;
     }
   lane->in_flight = FALSE;
-  node_id_set_remove (node->steal.refused, &lane->victim); /* it was asked by a probe */
+  node_id_set_remove (node->steal.refused, &lane->victim); /* a probe had asked it */
   lane->got_us = node->now_us;
   lane->pause_us = STEAL_PAUSE_MIN_US;
   lane->resume_us = 0;

@@ -4,11 +4,12 @@
  * Tests: test-verify-own, sim. */
 #include "../core.h"
 
-/* Checks at one time, and bytes of their results and arguments. Beyond that no check is made. */
+/* Most checks at a time, and most bytes of their results and arguments. Beyond that no check is
+ * made. */
 #define CHECKS_MAX 1024u
 #define CHECKS_BYTES_MAX ((gsize)64 << 20)
-/* A check is given up at CHECK_TRIES points. A holder that returns it gives one, a holder that dies
- * CHECK_DEATH: two deaths are enough, since a job may end every process that runs it. */
+/* A check is given up at CHECK_TRIES points. A holder that returns it adds one, a holder that dies
+ * adds CHECK_DEATH: two deaths are enough, since a job may end every process that runs it. */
 #define CHECK_TRIES 8u
 #define CHECK_DEATH 4u
 #define CHECK_TELL_US (100 * G_TIME_SPAN_MILLISECOND)
@@ -25,15 +26,15 @@ typedef enum
 
 typedef struct
 {
-  Loan *job;         /* owned, as all; under the check's number */
-  GBytes *value;     /* its result here */
-  GPtrArray *shares; /* (nullable) what the arguments speak of */
+  Loan *job;         /* owned, as all members; its loan is the check's number */
+  GBytes *value;     /* the result of this node */
+  GPtrArray *shares; /* (nullable) of the arguments */
   CheckState state;
   NodeId holder; /* CHECK_LENT */
   guint tries;
 } Check;
 
-/* What NODE_EVENT_DONE said. */
+/* The fields of a NODE_EVENT_DONE. */
 typedef struct
 {
   guint64 held, work_us, risk_us, began_ms, took_ms, since_us;
@@ -90,7 +91,7 @@ verify_own_done (Node *node)
   g_hash_table_unref (own->came_early);
 }
 
-/* ---- which ones ---- */
+/* ---- choosing ---- */
 
 void
 verify_own_came (Node *node, const char *path)
@@ -122,7 +123,7 @@ has_others (Node *node)
   return FALSE;
 }
 
-/* May another node ask this one for work? With --steal mw all nodes ask only the master. */
+/* TRUE: another node may ask this one for work. With --steal mw all nodes ask only the master. */
 static gboolean
 may_check (Node *node)
 {
@@ -189,7 +190,7 @@ verify_own_lends (Node *node, const NodeId *thief, guint64 request)
   return FALSE;
 }
 
-/* -1: there is none, or another node has it. */
+/* The index of the check that this node has; -1: there is none, or another node has it. */
 static int
 find (Node *node, const NodeId *from, guint64 number)
 {
@@ -245,7 +246,7 @@ verify_own_on_result (Node *node, const NodeId *from, const Message *m)
   remove_check (node, (guint)i);
 }
 
-/* It has no holder any more. */
+/* The check has no holder any more. */
 static void
 come_back (Node *node, guint i, guint tries)
 {
@@ -280,7 +281,7 @@ verify_own_departed (Node *node, const NodeId *id)
     }
 }
 
-/* ---- what waits for checks ---- */
+/* ---- results that wait for checks ---- */
 
 static gboolean
 has_check_below (Node *node, const char *path)
@@ -293,7 +294,7 @@ has_check_below (Node *node, const char *path)
   return FALSE;
 }
 
-/* Does its result leave this node's stacks? */
+/* TRUE: the job's result leaves this node's stacks. */
 static gboolean
 goes_away (const HeldJob *held)
 {
@@ -348,7 +349,7 @@ release (Node *node, guint i)
   deferred_free (deferred);
 }
 
-/* Drops all checks of this moment: the results that waited for them are used as they are. */
+/* Drops all present checks: the results that waited for them are used unchecked. */
 static void
 give_up (Node *node)
 {
@@ -385,7 +386,8 @@ verify_own_settle (Node *node)
 
 /* ---- time ---- */
 
-/* When patience ends; CORE_NEVER: nothing is deferred, or a check is on its way. */
+/* The time at which patience ends; CORE_NEVER: nothing is deferred, or another node computes a
+ * check. */
 static guint64
 patience_us (Node *node)
 {

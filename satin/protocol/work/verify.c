@@ -4,8 +4,8 @@
  * Tests: test-verify, sim. */
 #include "../core.h"
 
-/* A result that came, for the slot and from the node that `arrival` names, and the job that runs
- * here for it. The slot's entry among the loans, which stays as long, has the job's words. */
+/* A result that came for a slot, and the job that computes it again here. `arrival` names the slot
+ * and the sender. The slot's entry in `loans` has the arguments; it lives as long. */
 typedef struct
 {
   guint64 held;
@@ -36,14 +36,14 @@ verify_done (Node *node)
   g_ptr_array_unref (node->verify.seconds);
 }
 
-/* (transfer full): number `i` of them. */
+/* (transfer full): number `i`. */
 static Repeat *
 take (Node *node, guint i)
 {
   return g_ptr_array_steal_index_fast (node->verify.repeats, i);
 }
 
-/* Which of them is for this slot; -1: none. */
+/* The index of the repeat for this slot; -1: none. */
 static int
 find (Node *node, guint64 loan)
 {
@@ -104,9 +104,9 @@ begin (Node *node, Repeat *repeat)
   held_run (node, held);
 }
 
-/* TRUE: perhaps a row, whose author is known unless a damaged file has lost its name. Of such a row
- * at another node nothing is told but that none of it is at risk, as of an orphan that has told all
- * of its parts. */
+/* TRUE: the result may be a row. The author of a row is known, unless a damaged file has lost it.
+ * For an adopted row of another node only the risk is known, which is 0, as for an orphan that has
+ * reported all its parts. */
 static gboolean
 may_be_row (const LoanEntry *entry, const Arrival *arrival)
 {
@@ -114,8 +114,8 @@ may_be_row (const LoanEntry *entry, const Arrival *arrival)
          || (entry->kind == LOAN_ADOPTED && arrival->result.risk_us == 0);
 }
 
-/* The holder has drawn the parts of the job that it reported in rows (verify-own.h), so the whole
- * is drawn only for the rest of its work. A row is drawn for all of its work. */
+/* The holder has drawn the parts of the job that it reported in rows (verify-own.h). So the whole
+ * job is drawn only with the share of its remaining work. A row is drawn for all of its work. */
 static gboolean
 is_drawn (Node *node, const LoanEntry *entry, const Arrival *arrival)
 {
@@ -131,7 +131,7 @@ gboolean
 verify_takes (Node *node, LoanEntry *entry, const Arrival *arrival)
 {
   if (find (node, entry->loan) >= 0)
-    return TRUE; /* said again */
+    return TRUE; /* a repeated message */
   if (entry->job == NULL || node->round.heard || node->leave.begun
       || (loans_is_with (entry, &arrival->from) && roster_find (node, &arrival->from)->leaving)
       || !verify_chooses (node, entry->path) || !is_drawn (node, entry, arrival))
@@ -167,7 +167,7 @@ verify_on_done (Node *node, const HeldJob *held)
 
   if (!g_bytes_equal (repeat->arrival.result.value, held->value))
     tell_difference (node, repeat, held->value);
-  else if (!stop_halts (node)) /* else its slot may have been scanned for the last time */
+  else if (!stop_halts (node)) /* otherwise its slot may have been scanned for the last time */
     {
       node->stats.verified++;
       loans_accept (node, entry_of (node, repeat), &repeat->arrival);
@@ -190,7 +190,7 @@ verify_on_unrun (Node *node, guint64 loan, gboolean robbed)
   repeat_free (repeat);
 }
 
-/* The job that runs for it is not wanted any more. */
+/* The second computation is not needed any more. */
 static void
 give_up (Node *node, Repeat *repeat)
 {

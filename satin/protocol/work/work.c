@@ -2,7 +2,7 @@
 /* See work.h. */
 #include "../core.h"
 
-/* A member that fell silent may have lived for so long after its last word. */
+/* A silent member may have lived for so long after its last message. */
 #define WORK_SILENT_US G_USEC_PER_SEC
 
 static void
@@ -50,7 +50,7 @@ add_finished (gpointer key G_GNUC_UNUSED, gpointer value, gpointer data)
   return FALSE;
 }
 
-/* All but so much of what was reported. */
+/* The work at risk, if `safe_us` of the reported work is safe. */
 static guint64
 sum_us (Node *node, guint64 safe_us)
 {
@@ -100,11 +100,11 @@ add_item (gpointer key G_GNUC_UNUSED, gpointer value, gpointer data)
   if (!root && !(held->lender == LENDER_NODE && node_id_equal (&held->node, telling->to)))
     return FALSE;
   if (telling->numbers->len + WORK_ITEM > MESSAGE_NUMBERS_MAX)
-    return TRUE; /* the others stand in the sum alone */
+    return TRUE; /* other jobs are only in the sum */
   guint64 item[WORK_ITEM] = { root ? LOANS_ROOT + path_root (held->job->path) : held->loan,
                               held->risk_us, held->finished ? 0 : held->busy };
   item[1] += item[2] * (telling->node->now_us - telling->node->work.self.told_us);
-  if (root) /* its rows are lost with the coordinator that has not published them */
+  if (root) /* its rows are lost with a coordinator that has not published them */
     item[1] += telling->node->work.reported_us - safe_us (telling->node);
   held->told = (WorkTold){ .told_us = telling->node->now_us,
                            .risk_us = item[1],
@@ -113,7 +113,7 @@ add_item (gpointer key G_GNUC_UNUSED, gpointer value, gpointer data)
   return FALSE;
 }
 
-/* What there is to tell now. */
+/* The present figures. */
 static WorkTold
 look (Node *node)
 {
@@ -130,7 +130,7 @@ look (Node *node)
 static void
 tell (Node *node, const Member *member, const WorkTold *told)
 {
-  g_autoptr (GArray) numbers = NULL; /* of what is held, if anything is */
+  g_autoptr (GArray) numbers = NULL; /* (nullable): of the held jobs, if there are any */
 
   if (g_tree_nnodes (node->held.by_number) > 0)
     {
@@ -171,7 +171,7 @@ add_lender (gpointer key G_GNUC_UNUSED, gpointer value, gpointer data)
   return FALSE;
 }
 
-/* Has it been long enough since `us`? In a small run it always has. */
+/* TRUE: it is long enough since `us`. In a small run this is always so. */
 static gboolean
 has_paused (Node *node, guint64 us)
 {
@@ -180,8 +180,8 @@ has_paused (Node *node, guint64 us)
   return members <= WORK_ALL_MAX || us == 0 || node->now_us >= us + members * WORK_PAUSE_US;
 }
 
-/* In a large run few need to know: the master, lenders, and of main's root the next master; the
- * others hear now and then where it is. */
+/* In a large run only few nodes need the figures: the master, lenders and, about main's root, the
+ * next master. The others are told now and then which node has the root. */
 static void
 tell_all (Node *node)
 {
@@ -204,7 +204,7 @@ tell_all (Node *node)
     }
 }
 
-/* Is more at risk than who was told so reckons? */
+/* TRUE: more is at risk than the receiver of the last figures computes. */
 static gboolean
 is_more (guint64 risk_us, guint64 told_us, const WorkTold *told, guint64 now_us)
 {
@@ -225,7 +225,7 @@ find_more (gpointer key G_GNUC_UNUSED, gpointer value, gpointer data)
   return telling->more;
 }
 
-/* Is it time to tell the others? */
+/* TRUE: it is time to tell the others. */
 static gboolean
 is_due (Node *node)
 {
@@ -251,7 +251,7 @@ forget_item (gpointer key G_GNUC_UNUSED, gpointer value, gpointer data G_GNUC_UN
   return FALSE;
 }
 
-/* Nothing was done here since the others were told, and nothing is: they know it all. */
+/* TRUE: no work was done since the others were told, and none is being done. */
 static gboolean
 is_idle (Node *node)
 {
@@ -345,7 +345,8 @@ work_renew (Node *node)
   Work *work = &node->work;
 
   work->unsent_us += work->reported_us - work->published_us;
-  work->published_us = work->reported_us; /* what is said of rows sent so far counts no more */
+  work->published_us = work->reported_us; /* confirmations of rows sent before do not count any
+                                           * more */
 }
 
 void
@@ -362,7 +363,7 @@ work_published (Node *node, guint64 reported_us)
 
 /* ---- losses ---- */
 
-/* Until when did it work? */
+/* The time until which it worked. */
 static guint64
 last_seen_us (Node *node, const Member *member)
 {
@@ -401,7 +402,7 @@ void
 work_lost_early (Node *node, const Member *holder, const char *path, guint64 since_us, guint untold)
 {
   guint64 at_us = MAX (last_seen_us (node, holder), since_us);
-  guint seats = CLAMP (holder->workers, 1, untold); /* not more of them can have been at work */
+  guint seats = CLAMP (holder->workers, 1, untold); /* not more seats can have been at work */
   guint64 lost_us = (at_us - since_us) * seats / untold;
 
   if (!node_id_equal (&node->work.untold_by, &holder->id))
@@ -442,8 +443,8 @@ work_joined (Node *node, const NodeId *id)
     g_array_append_val (node->work.seen, *id);
 }
 
-/* As it told, and what it had no time to tell. (What was lost with it may be the work of others.)
- */
+/* Counts the work that the member told, and the work that it had no time to tell. (What was lost
+ * with it may be the work of other nodes.) */
 void
 work_departed (Node *node, const Member *member)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See yield.h. What is at or below the job is offered only when the job is gone: as long as it is
- * here its own finished slots cover all that. */
+/* See yield.h. Results at or below the job are offered only when the job is gone. Until then the
+ * job's own finished slots cover them. */
 #include "../core.h"
 
 typedef struct
 {
   guint64 held;
-  guint64 scan; /* its rows are here when this one is served; 0: it has been told to stop */
+  guint64 scan; /* the job's rows are here when this scan is served; 0: the job was told to stop */
 } YieldJob;
 
 void
@@ -41,7 +41,7 @@ yield_ask (Node *node, const NodeId *holder, const MessageHold *hold)
 {
   const HeldJob *held = hold->finished ? NULL : held_at (node, hold->path);
 
-  if (stop_halts (node)) /* what runs here does not go on */
+  if (stop_halts (node)) /* jobs here do not go on */
     return;
   for (; held != NULL; held = held->next)
     {
@@ -69,7 +69,7 @@ yield_on_runs (Node *node, const NodeId *from, const Message *m)
   g_array_append_val (node->yield.jobs, job);
 }
 
-/* Does it lie at or below the job? Only what a job has kept lies at its own path. */
+/* TRUE: the row lies at or below the job. Only a kept state of the job has the job's own path. */
 static gboolean
 is_part (Node *node, const HeldJob *held, const char *path)
 {
@@ -77,7 +77,7 @@ is_part (Node *node, const HeldJob *held, const char *path)
          || path_is_below (node->config.stems, path, held->job->path);
 }
 
-/* … of any that yields. */
+/* TRUE: the same for any job that yields. */
 static gboolean
 is_wanted (Node *node, const char *path)
 {
@@ -115,7 +115,7 @@ yield_on_result (Node *node, const LoanEntry *entry, const Result *result)
   g_ptr_array_add (node->yield.rows, row);
 }
 
-/* All parts at or below the job are taken out; (transfer full). */
+/* Takes out all rows at or below the job. (transfer full) */
 static GPtrArray *
 take_parts (Node *node, const HeldJob *held)
 {
@@ -128,7 +128,7 @@ take_parts (Node *node, const HeldJob *held)
   return parts;
 }
 
-/* (transfer full): its parts, so far. */
+/* Ends the yield and returns the rows found so far. (transfer full) */
 static GPtrArray *
 end (Node *node, guint place)
 {
@@ -150,7 +150,7 @@ yield_on_served (Node *node, guint64 scan)
       job->scan = 0;
       if (held->lender == LENDER_NONE)
         core_emit (node, NODE_EFFECT_UNRUN)->held = held->held;
-      else /* it is wanted here, or nowhere */
+      else /* it is needed here, or by no node */
         g_ptr_array_unref (end (node, i - 1));
     }
 }
