@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See bid.h. The file is not proved as for a take-over, only asked which run and generation it is
- * of; both rows bear the checksum of the run's identity. */
+/* See bid.h. A bid does not prove the file as a take-over does: it reads only the run's id and the
+ * generation. Both rows have the checksum of the run's identity. */
 #include "coordinator/bid.h"
 
 #include "coordinator/pair.h"
@@ -19,7 +19,7 @@
 
 #define FAR_US (8 * G_USEC_PER_SEC)
 
-/* 0: nothing of this run stands there. */
+/* The generation of this run's file at `target`; 0: there is none. */
 static guint64
 read_one (const char *target, const Identity *identity)
 {
@@ -36,7 +36,7 @@ read_one (const char *target, const Identity *identity)
   return g_ascii_strtoull (generation, NULL, 10);
 }
 
-/* Of base and delta. */
+/* The higher generation of base and delta. */
 static guint64
 read_generation (const char *target, const Identity *identity)
 {
@@ -45,7 +45,7 @@ read_generation (const char *target, const Identity *identity)
   return base > 0 ? MAX (base, read_one (delta, identity)) : 0;
 }
 
-/* At a URI the header tells the generation (courier.h): no file is brought here for a bid. */
+/* At a URI the header contains the generation (courier.h), so a bid downloads no file. */
 static gboolean
 make_far (const char *target, BidResult *result, GError **error)
 {
@@ -65,7 +65,7 @@ make_far (const char *target, BidResult *result, GError **error)
   if (has_delta && state.exists)
     {
       result->generation = MAX (result->generation, state.number);
-      result->bytes = state.bytes; /* this is what is published again and again */
+      result->bytes = state.bytes; /* the next publications are of this size */
     }
   place_state_clear (&state);
   result->bytes = CLAMP (result->bytes, BID_BYTES_MIN, BID_BYTES_MAX);

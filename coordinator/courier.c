@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See courier.h. One thread for each sending, which is joined when its end is taken; so `place` and
- * `there` belong to the thread while it runs and to the caller otherwise. Must not know what files
- * hold. */
+/* See courier.h. Each upload has a thread of its own, which is joined when its result is taken. So
+ * `place` and `there` belong to that thread while it runs, and to the caller otherwise. Does not
+ * interpret the files. */
 #include "coordinator/courier.h"
 
 #include "coordinator/pair.h"
@@ -17,22 +17,23 @@
 
 #define START_US (8 * G_USEC_PER_SEC)
 #define TRIAL_BYTES 512
-/* What others left there is looked for so often, and goes when it was the same for so long. */
+/* How often the place is searched for leftovers of other writers, and the age at which an unchanged
+ * leftover is removed. */
 #define SWEEP_EVERY_US (5 * 60 * G_USEC_PER_SEC)
 #define SWEEP_OLD_US (10 * 60 * G_USEC_PER_SEC)
 
 struct Courier
 {
   Place *place;
-  char *stage, *delta; /* delta: the file beside the stage */
+  char *stage, *delta; /* `delta`: the file beside the stage */
   void (*done) (void *data);
   void *data;
-  PlacePair there;      /* what stands at the place as far as we know */
-  gboolean takes_delta; /* the delta there is ours, and the base that is sent next holds it */
+  PlacePair there;      /* the files at the place, as far as known */
+  gboolean takes_delta; /* the delta at the place is ours, and the next base contains it */
 
   gint state;      /* atomic: a CourierState */
-  GThread *thread; /* (nullable) tries the place or sends, and uses `error` until it is joined */
-  gint64 sweep_us; /* when to look again for what others left; at the end nobody does */
+  GThread *thread; /* (nullable) tests the place or uploads; uses `error` until it is joined */
+  gint64 sweep_us; /* time of the next search for leftovers; there is none at the end */
   gint hurries;    /* atomic */
   Publication made;
   GError *error;
@@ -55,14 +56,13 @@ courier_state_after (CourierState from, CourierEvent event)
   return table[from][event];
 }
 
-/* Any thread. */
 static CourierState
 state_of (const Courier *courier)
 {
   return (CourierState)g_atomic_int_get (&courier->state);
 }
 
-/* The caller's thread, and the courier's where the state is BUSY. */
+/* In the caller's thread; in the courier's while the state is BUSY. */
 static void
 move (Courier *courier, CourierEvent event)
 {
@@ -79,8 +79,8 @@ take_error (GError **error, GError *reason)
   return FALSE;
 }
 
-/* What somebody brought before goes to the stage. If it was removed at the place
- * since, it is all that is left, and the next publication puts it there again. */
+/* Moves a copy that was downloaded before to the stage. If the file has been removed from the place
+ * since, the copy is all that is left, and the next publication uploads it again. */
 static gboolean
 take_copy (Courier *courier, const char *copy, GError **error)
 {
@@ -98,7 +98,7 @@ take_copy (Courier *courier, const char *copy, GError **error)
   return TRUE;
 }
 
-/* What was brought before is as good as what would be brought now, if it is the same. */
+/* A copy that was downloaded before is used if the file is still the same. */
 static gboolean
 fetch (Courier *courier, const char *copy, GError **error)
 {
@@ -120,7 +120,7 @@ try_place (gpointer data)
   return NULL;
 }
 
-/* FALSE, once: it cannot be written. */
+/* FALSE, once: the place cannot be written. */
 static gboolean
 end_trial (Courier *courier, GError **error)
 {
@@ -219,16 +219,16 @@ courier_sent (const Courier *courier)
   return sent;
 }
 
-/* What somebody else put there comes here. FALSE: it cannot. */
+/* Downloads the file that another writer has put there. */
 static CourierEvent
 give_way (Courier *courier, GError **error)
 {
   return fetch (courier, NULL, error) ? COURIER_ON_CHANGED : COURIER_ON_FAILED;
 }
 
-/* The delta there is no more needed when the base is found to be there as it was sent; and not if
- * it is another than the one that the base holds. Nothing is lost while both stand there, so what
- * fails here is tried again after the next base. */
+/* Removes the delta, once the base was read back unchanged and if the delta is the one that the
+ * base contains. Nothing is lost while both are there, so a failure is repeated after the next
+ * base. */
 static CourierEvent
 remove_delta (Courier *courier, GError **error)
 {
@@ -252,7 +252,7 @@ remove_delta (Courier *courier, GError **error)
   return COURIER_ON_SENT;
 }
 
-/* Looking first is cheap; what comes between is seen by place_put. */
+/* Looks first, which is cheap. place_put notices a change after the look. */
 static CourierEvent
 carry (Courier *courier, GError **error)
 {
@@ -265,7 +265,7 @@ carry (Courier *courier, GError **error)
   if (!place_look (courier->place, "", &now, error))
     return COURIER_ON_FAILED;
   is_known = place_state_equal (&now, &courier->there.base);
-  if (!now.exists) /* what was removed is put there again; without a base a delta is of no use */
+  if (!now.exists) /* a removed base is uploaded again; a delta is useless without its base */
     {
       place_state_clear (&courier->there.base);
       is_known = !made->is_delta;
@@ -325,7 +325,7 @@ courier_send (Courier *courier, const Publication *made)
 
   move (courier, COURIER_ON_SEND);
   courier->made = *made;
-  /* A delta that we send is ours as much as one that was united. */
+  /* A delta that we upload counts as ours, as one that was united does. */
   courier->takes_delta = courier->takes_delta || made->takes_delta || made->is_delta;
   place_change_copy (path);
   courier->thread = g_thread_new ("courier", run, courier);

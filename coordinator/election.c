@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The order of terms, the winner of an election and the watch over a slow winner. Pure: no state of
- * its own, any thread; must not know nodes, links, files or clocks. */
+/* The order of terms, the winner of an election, and the watch over slow commits. Pure, without
+ * state; any thread. Knows nothing of nodes, links, files and clocks. */
 #include "election.h"
 
-/* T1-5: this many commits in a row, each above this many times the bid, ask for a new election. */
+/* T1-5 of the paper's claims: so many commits in a row, each longer than the bid by this factor,
+ * ask for a new election. */
 #define SLOW_COMMITS_MAX 3
 #define SLOW_FACTOR 3
 
@@ -31,7 +32,7 @@ is_tie (guint64 best_us, guint64 favourite_us)
          || (favourite_us - ELECTION_TIE_US) / ELECTION_TIE_FACTOR <= best_us;
 }
 
-/* §3.2: "the processor whose write took the shortest time is elected". */
+/* §3.2 of the paper: "the processor whose write took the shortest time is elected". */
 gboolean
 election_winner (const Bid *bids, gsize n, const NodeId *favourite, NodeId *winner)
 {
@@ -56,8 +57,8 @@ election_winner (const Bid *bids, gsize n, const NodeId *favourite, NodeId *winn
   return TRUE;
 }
 
-/* A bid of 0 is no measure to hold a winner to: a lone master never bid. The count starts again
- * after an answer of TRUE, so that one slow place asks once in three commits and not at each. */
+/* A bid of 0 is no measure: a lone master does not bid. The count starts again after TRUE, so that
+ * a slow place causes one request in three commits. */
 gboolean
 election_watch_commit (ElectionWatch *watch, guint64 commit_us)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Identity to and from the table run, and the comparison that guards every take-over. Must not know
- * results or threads. Tests: test-restore, test-writers. */
+/* Writes and reads the identity in the table run, and compares identities before every take-over.
+ * Knows nothing of results and threads. Tests: test-restore, test-writers. */
 #include "coordinator/identity.h"
 
 #include "storage/sql.h"
@@ -51,7 +51,7 @@ identity_rename_error (GError *error, const char *from, const char *to)
   error->message = g_string_free (text, FALSE);
 }
 
-/* GVariant's text form of byte strings: people read it, and any byte comes back as it was. */
+/* In GVariant's text form of byte strings, which is readable and preserves all bytes. */
 static char *
 argv_write (char *const *argv)
 {
@@ -79,7 +79,7 @@ identity_save (Sql *sql, const Identity *identity, GError **error)
   g_autofree char *argv = argv_write (identity->argv);
   g_autofree char *started
       = g_strdup_printf ("%" G_GINT64_FORMAT, g_get_real_time () / G_USEC_PER_SEC);
-  /* One that was taken over may be of another command line. */
+  /* A file that was taken over may have the mark of another command line. */
   const char *mark = identity->mark != NULL ? identity->mark : "";
   const char *const births[][2] = { { "id", identity->run }, { "started", started } };
   const char *const values[][2] = { { "identity", digest },
@@ -109,7 +109,7 @@ load_digest (Sql *sql, const char *key, Digest *digest, GError **error)
   return hex != NULL && digest_from_hex (hex, digest);
 }
 
-/* A file is of its identity by the rows that prove it, whichever were lost. */
+/* The rows prove which identity a file belongs to, even if other rows were lost. */
 gboolean
 identity_load (Sql *sql, const char *target, Identity *identity, GError **error)
 {
@@ -147,7 +147,7 @@ argv_is_equal (char *const *a, char *const *b)
   return a[i] == NULL && b[i] == NULL;
 }
 
-/* As a person would type them. (transfer full) */
+/* The words as a person would type them. (transfer full) */
 static char *
 show_words (char *const *words)
 {

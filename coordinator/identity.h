@@ -7,7 +7,7 @@
 
 #include <gio/gio.h>
 
-typedef struct Sql Sql; /* storage/sql.h; who only compares identities never sees it */
+typedef struct Sql Sql; /* storage/sql.h; code that only compares identities does not need it */
 
 #define COORDINATOR_ERROR (coordinator_error_quark ())
 GQuark coordinator_error_quark (void);
@@ -38,7 +38,7 @@ typedef struct
 
 void identity_clear (Identity *identity);
 
-/* Writes it into the table run, inside a transaction. An id that stands there stays. */
+/* Writes it into the table run, inside a transaction. An id that is there stays. */
 gboolean identity_save (Sql *sql, const Identity *identity, GError **error);
 /* Fills `identity` from a file; values that the file has lost are NULL. FALSE:
  * COORDINATOR_ERROR. */
@@ -50,8 +50,8 @@ gboolean identity_matches (const Identity *found, const Identity *wanted, const 
 /* A build for messages: its first digits, or the version that the program states. (transfer
  * full) */
 char *identity_show_build (const char *build);
-/* For a file that is a copy: `from`, the copy's name in the message, becomes `to`, the name of the
- * original. (nullable): nothing is done. */
+/* For an error about a copy: replaces `from`, the name of the copy in the message, by `to`, the
+ * name of the original. (nullable): then does nothing. */
 void identity_rename_error (GError *error, const char *from, const char *to);
 /* Turns an error of storage into one of this room. (transfer full: from) */
 void identity_take_error (GError **error, GError *from);

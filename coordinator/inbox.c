@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The scribe's queue: newer news replaces older of the same name. Pure; whoever holds it locks.
- * Must not know files. */
+/* The scribe's queue: a newer entry replaces an older one of the same name. Pure; the owner locks.
+ * Knows nothing of files. */
 #include "coordinator/inbox.h"
 
 #include <string.h>
@@ -120,7 +120,7 @@ drop_row (Inbox *inbox, const Row *row)
   g_hash_table_remove (inbox->rows, row->path);
 }
 
-/* (nullable): the kept state in whose phases `path` lies, as far as its own text tells. */
+/* The kept state whose phases contain `path`, as far as the text of `path` shows. (nullable) */
 static Row *
 keep_above (Inbox *inbox, const char *path)
 {
@@ -137,8 +137,8 @@ keep_above (Inbox *inbox, const char *path)
   return NULL;
 }
 
-/* While nothing can be written, rows that newer ones have overtaken would pile up. Those below
- * another row of the same stem, or in phases that were kept, go here; the rest goes when they are
+/* While nothing can be written, rows that newer rows replace would pile up. This removes rows below
+ * another row of the same stem, and rows of phases that were kept. Others are removed when they are
  * written. */
 static void
 prune (Inbox *inbox)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A work file that begins as a large base of which only the front was proved. Its rows are proved
- * while another thread looks at its pages, by SQLite's quick_check; a file that is not only ours is
- * copied by that thread first, and the copy looked at. Nothing counts before all was found in
- * order. Must not know rows or threads of others. Tests: test-ahead, test-harm. */
+/* Begins the work file from a large base of which only the front was proved. One thread proves its
+ * rows while another runs SQLite's quick_check over its pages. If another process may write to the
+ * file, that thread first copies it and checks the copy. Nothing counts before everything is
+ * proved. Tests: test-ahead, test-harm. */
 #include "coordinator/ledger-private.h"
 
 #include "storage/places/place.h"
@@ -16,7 +16,7 @@
 
 typedef struct
 {
-  const char *path; /* what is looked at, … */
+  const char *path; /* the file to check, … */
   int from;         /* … a copy of this file, if it is not -1 */
   gboolean is_sound;
 } LedgerCheck;
@@ -30,8 +30,8 @@ check_pages (gpointer data)
   return NULL;
 }
 
-/* The stage is read by nobody but us: it becomes the work file, and an empty file stands there for
- * what it was. */
+/* Only this process reads the stage: it becomes the work file, and an empty file takes its
+ * place. */
 static gboolean
 take_stage (Ledger *ledger, const char *work_path)
 {
@@ -82,13 +82,13 @@ ledger_begin_ahead (Ledger *ledger, const char *work_path, const char *identity,
   gboolean is_proved = takeover_prove (pair->base, &totals, &takeover);
   ledger->ahead = NULL;
   g_thread_join (thread);
-  /* What was read there and what was looked at are the same if nobody wrote to it. */
+  /* The thread has checked the bytes that were read if no process has written to the file. */
   if (!is_proved || !check.is_sound || !stamp_is_current (&ledger->stamp, ledger->target)
       || !takeover_agrees (pair->base, &totals) || (is_stage && !take_stage (ledger, work_path)))
     return FALSE;
   if (begin_rows (ledger, work_path, identity, &totals))
     return TRUE;
-  if (is_stage) /* an empty one would be taken for none */
+  if (is_stage) /* an empty stage would count as no file */
     (void)g_rename (work_path, ledger->target);
   return FALSE;
 }

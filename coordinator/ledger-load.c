@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rows of the file for those who compute: in batches, each with the shared bytes that it speaks of,
- * while they are taken over or later from the work file. Must not know who asks.
- * Tests: test-ledger-shares. */
+/* Passes rows of the file to the program, in batches, each row with its shared bytes: while they
+ * are taken over, or later from the work file. Tests: test-ledger-shares. */
 #include "coordinator/ledger-private.h"
 
 #include "coordinator/notes.h"
@@ -9,7 +8,7 @@
 
 #include <string.h>
 
-/* What is done with a batch at once should not be large for malloc. */
+/* Limits of a batch: what is allocated for a batch should be small for malloc. */
 #define BATCH_ROWS_MAX 250
 #define BATCH_BYTES_MAX (8u * 1024 * 1024)
 
@@ -42,7 +41,7 @@ ledger_load_end (LedgerLoad *load, gboolean final)
   g_ptr_array_unref (load->rows);
 }
 
-/* Takes the row. Without what it speaks of it is of no use. */
+/* Adds the row (transfer full). A row without its shared bytes is useless, so it is dropped. */
 static gboolean
 add_loaded (LedgerLoad *load, Row *row, const char *type, GError **error)
 {
@@ -61,7 +60,8 @@ add_loaded (LedgerLoad *load, Row *row, const char *type, GError **error)
   return TRUE;
 }
 
-/* The file does not say which job it is of: whoever recalls it knows, and its digest proves it. */
+/* The file does not contain the job of a kept state. The program knows it, and the digest proves
+ * it. */
 gboolean
 ledger_load_keep (const Keep *keep, gpointer data, GError **error)
 {
@@ -74,7 +74,7 @@ ledger_load_keep (const Keep *keep, gpointer data, GError **error)
       keep->type, error);
 }
 
-/* Rows come in long series of one node. */
+/* Long series of rows have the same node. */
 static NodeId
 node_of (LedgerLoad *load, const char *text)
 {
@@ -96,7 +96,7 @@ ledger_load_row (const Result *result, gpointer data, GError **error)
   Digest digest;
   while (job < ledger->n_jobs && strcmp (ledger->job_names[job], result->job) != 0)
     job++;
-  /* All else of a row is looked at before it comes into the work file. */
+  /* Everything else in a row is checked before it comes into the work file. */
   if (job == ledger->n_jobs || strcmp (ledger->job_types[job], result->type) != 0
       || result->digest_size != sizeof digest)
     return TRUE;
@@ -107,7 +107,7 @@ ledger_load_row (const Result *result, gpointer data, GError **error)
   return add_loaded (load, row, result->type, error);
 }
 
-/* A look at a million rows takes about a second, and so does one at a gigabyte of values. */
+/* Reading a million rows, or a gigabyte of values, takes about a second. */
 #define LOOK_ROWS_MAX 1000000
 #define LOOK_BYTES_MAX (G_GUINT64_CONSTANT (1) << 30)
 
@@ -136,7 +136,7 @@ ledger_has_told_all (const Ledger *ledger)
   return ledger->has_told_all;
 }
 
-/* There are few of them: one for each job that is in the middle of its phases. */
+/* There are few kept states: one for each job that has phases left. */
 static gboolean
 load_keep_below (const Keep *keep, gpointer data, GError **error)
 {
@@ -147,7 +147,7 @@ load_keep_below (const Keep *keep, gpointer data, GError **error)
   return ledger_load_keep (keep, data, error);
 }
 
-/* What lies below a path continues its text, or a stem that stands at or below it. */
+/* A path below `top` continues its text, or the text of a stem at or below it. */
 static gboolean
 load_below (LedgerLoad *load, GError **error)
 {
@@ -174,7 +174,7 @@ ledger_load (Ledger *ledger, const char *path, LedgerBatch batch, gpointer data,
   GError *reason = NULL;
   gboolean is_told = ledger->has_told_all && path == NULL;
   ledger_load_begin (&load, ledger, batch, data);
-  load.top = path != NULL && path[0] != '\0' ? path : NULL; /* all lie below the root */
+  load.top = path != NULL && path[0] != '\0' ? path : NULL; /* all paths are below the root */
   gboolean good = is_told || load_below (&load, &reason);
   ledger_load_end (&load, TRUE);
   if (is_told)

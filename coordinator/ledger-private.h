@@ -33,12 +33,12 @@ struct Ledger
   Sql *sql;
   Sql *ahead; /* (nullable) the file that is read while there is no work file yet */
   Results *results;
-  Stamp stamp, delta_stamp; /* of target and delta when they were last ours */
+  Stamp stamp, delta_stamp; /* of target and delta when they were last known to be ours */
   guint64 noted;            /* the generation whose publication stands in the table `event` */
-  guint64 numbered;         /* the generation that stands in the work file; 0: not known */
+  guint64 numbered;         /* the generation in the work file; 0: not known */
   gboolean has_changed;
   gboolean goes_on; /* continues a life of the run that other nodes have begun */
-  char *damage;     /* (nullable) a sentence that was not taken yet */
+  char *damage;     /* (nullable) a sentence that was not yet taken */
   LedgerStats stats;
   gint64 sweep_us;  /* no sweep of unused shared bytes before then */
   LedgerLoad *load; /* (nullable) at the beginning: the receiver of the rows that are taken over */
@@ -68,7 +68,7 @@ ledger_seal (const Ledger *ledger, Sql *sql)
   proof_seal (sql, &own);
 }
 
-/* Ends a transaction in which an error occurred. Returns FALSE. */
+/* Rolls back a transaction in which an error occurred. Returns FALSE. */
 gboolean ledger_give_up (Ledger *ledger, GError *reason, GError **error);
 void ledger_note_totals (Ledger *ledger);
 gboolean ledger_write_generation (Ledger *ledger, GError **error);
@@ -112,5 +112,5 @@ ledger_tell (const Ledger *ledger, Takeover *takeover)
 }
 /* In a transaction: takes the pair over, or only the delta, if the base was taken over before. */
 gboolean ledger_take_over (Ledger *ledger, const Pair *pair, gboolean has_base, GError **error);
-/* A base of this many bytes stands at the target and has all rows of the work file. */
+/* A base of this many bytes is at the target and contains all rows of the work file. */
 void ledger_know_base (Ledger *ledger, guint64 bytes, guint64 generation);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The shared bytes that the rows of the work file speak of: written with them, loaded with them,
- * and removed when no row speaks of them any more. Which those are stands in the values
- * themselves; their types tell. */
+/* The shared bytes of the rows in the work file: written and loaded with the rows, and removed when
+ * no row refers to them. The values themselves contain the references; their types tell where. */
 #include "coordinator/ledger-private.h"
 
 #include "record.h"
@@ -9,15 +8,14 @@
 
 #include "storage/shares.h"
 
-/* SQLite holds no row above 10^9 bytes. */
+/* SQLite's limit for a row is 10^9 bytes. */
 #define SHARED_BYTES_MAX (900u * 1024 * 1024)
-/* To look at all rows takes at most one part in so many of the time, unless it takes less than
- * this.
- */
+/* A sweep reads all rows. So it takes at most this part of the time, unless it is shorter than
+ * SWEEP_SHORT_US. */
 #define SWEEP_REST 20
 #define SWEEP_SHORT_US 2000
 
-/* What a row speaks of is written with it. */
+/* The shared bytes of a row are written with it. */
 gboolean
 ledger_has_shares (const Row *row)
 {
@@ -44,7 +42,7 @@ ledger_write_shares (Ledger *ledger, const Row *row, GError **error)
   return TRUE;
 }
 
-/* FALSE: they are not there. */
+/* FALSE: the bytes are not there. */
 static gboolean
 load_one (Ledger *ledger, const RecordShared *item, GPtrArray *list, GError **error)
 {
@@ -81,7 +79,7 @@ note_name (const char *hex, gint64 size, gpointer data, GError **error)
   return TRUE;
 }
 
-/* What a value speaks of stays. */
+/* Removes the digests that a value refers to from the set of unused ones. */
 static gboolean
 keep_spoken (const char *type, GBytes *value, gpointer data, GError **error)
 {

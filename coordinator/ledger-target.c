@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What stands at the target: a base and perhaps a delta, taken over, united, replaced. A base holds
- * all; while one that we know to be ours stands there, what came since goes into the delta. The
- * delta goes only when a base that holds it stands there. Must not know queues or threads.
+/* The files at the target: a base and perhaps a delta, which are taken over, united or replaced. A
+ * base contains all rows. While a base known to be ours is there, later rows go into the delta. The
+ * delta is removed only when a base that contains it is there. Knows nothing of queues and threads.
  * Tests: test-writers, test-torture, test-pair. */
 #include "coordinator/ledger-private.h"
 
@@ -19,11 +19,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A delta may become one part in this many of its base (or as large as the least base that has
- * one): then a new base costs less than going on. */
+/* A delta may have this part of its base's size (or the size from which bases have deltas). Beyond
+ * that a new base costs less than larger and larger deltas. */
 #define DELTA_DENOMINATOR 4
 
-/* The next publication replaces the file, so what is wrong with it is kept under another name. */
+/* The next publication replaces the file, so a damaged file is kept under another name. */
 static gboolean
 keep_damaged (Ledger *ledger, const char *path, const char *damage, GError **error)
 {
@@ -54,7 +54,7 @@ note_taken_over (Ledger *ledger, const Pair *pair, const Takeover *takeover, GEr
   return notes_event (ledger->sql, &(TablesEvent){ .kind = "taken over", .detail = detail }, error);
 }
 
-/* Of `path`, which was taken over. */
+/* Looks for damage in the file at `path`, which was taken over. */
 static gboolean
 look_for_damage (Ledger *ledger, Sql *file, const char *path, const Takeover *takeover,
                  GError **error)
@@ -88,7 +88,7 @@ ledger_take_over (Ledger *ledger, const Pair *pair, gboolean has_base, GError **
   return note_taken_over (ledger, pair, &base, error);
 }
 
-/* A run without a key goes on with what it published itself, of which nothing else can be said. */
+/* A run without a key may continue with its own publications, since nothing else can prove them. */
 static gboolean
 may_be_used (const Ledger *ledger, const Pair *pair, const Identity *found, GError **error)
 {
@@ -151,8 +151,8 @@ ledger_touch (Ledger *ledger, gboolean lost_base)
     ledger_know_base (ledger, 0, 0);
 }
 
-/* Another coordinator of this run may have published meanwhile: in a split both sides go on, and
- * rows are facts. The next publication is a base then. */
+/* Another coordinator of this run may have published meanwhile: in a split both sides continue, and
+ * rows are facts. Then the next publication is a base. */
 static gboolean
 unite_with_target (Ledger *ledger, GError **error)
 {
@@ -165,7 +165,7 @@ unite_with_target (Ledger *ledger, GError **error)
       && stamp_is_current (&ledger->delta_stamp, ledger->delta))
     return TRUE;
   ledger_know_base (ledger, 0, 0);
-  /* Until it is in the work file it is not known. */
+  /* Until its rows are in the work file, the file counts as unknown. */
   Stamp stamp = ledger->stamp, delta_stamp = ledger->delta_stamp;
   ledger->stamp = ledger->delta_stamp = STAMP_NONE;
   gboolean good = ledger_open_target (ledger, &pair, FALSE, &found, error);
@@ -219,8 +219,8 @@ publish_delta (Ledger *ledger, gboolean *is_done, GError **error)
   return TRUE;
 }
 
-/* The base holds all that the delta says, and was read through before it got its name. Somebody may
- * have removed the delta meanwhile. */
+/* The base contains all rows of the delta, and was read back before it got its name. Another
+ * process may have removed the delta meanwhile. */
 static void
 remove_delta (Ledger *ledger)
 {
@@ -247,7 +247,7 @@ publish_base (Ledger *ledger, Publication *made, GError **error)
   return TRUE;
 }
 
-/* A publication says its own generation, even if nothing was written since the last one. */
+/* Each publication has its own generation, even if nothing was written since the last one. */
 static gboolean
 number_publication (Ledger *ledger, GError **error)
 {

@@ -10,15 +10,15 @@
 /* The findings of one look. */
 typedef struct
 {
-  double saved_s, share, left_s; /* left_s: by step 1 */
+  double saved_s, share, left_s; /* left_s: the estimate of step 1 */
 } LeftLook;
 
 typedef struct
 {
-  GArray *looks;                     /* of LeftLook, the last ones; owned by the Left */
-  guint n_ended;                     /* subtrees that step 2 knows of, … */
-  double ended_said_s, ended_true_s; /* … their sums, … */
-  double open_said_s, open_true_s;   /* … and those of unfinished jobs, as of the last look */
+  GArray *looks;                     /* of LeftLook: the last looks; owned by the Left */
+  guint n_ended;                     /* finished subtrees that step 2 has compared, … */
+  double ended_said_s, ended_true_s; /* … the sums of their estimates and of the truth, … */
+  double open_said_s, open_true_s;   /* … and the same for unfinished jobs, as of the last look */
 } LeftPast;
 
 static inline const LeftLook *

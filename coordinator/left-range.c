@@ -1,51 +1,50 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is said of the work and the time that are left, from what left.c has found; the last two of
- * four steps.
+/* The work and the time that are left, from the findings of left.c: the last two of four steps.
  *
- * 3. The ideas. Where a tree is regular, the share that is done is the better clock, so its
- * estimate is a third one. Each of the three jumps when a large subtree ends. So each look since
- * half of the work was done counts, less the work that was done since; the last one counts once
- * more. An idea that the work done has overtaken is dropped: in a branch and bound search that is
- * the share, which soon says that nearly all is done.
+ * 3. The estimates. In a regular tree the finished share is the better clock, so it gives a third
+ * estimate besides the two corrected ones. Each of the three jumps when a large subtree ends. So
+ * every look counts since half of the work was done, less the work done since that look; the last
+ * look has extra weight. An estimate that the work has overtaken is dropped: in a branch and bound
+ * search this is the estimate by the share, which soon finds nearly everything done.
  *
- * 4. The range. The best guess is the mean of the ideas, as factors; the one whose idea of the
- * whole work has changed least has most weight, and the share has little. How far the looks and
- * the ideas are apart makes the range, and some more where few subtrees have ended; where trees are
- * skewed the truth is near the greatest idea. A range that would be wider than LEFT_WIDEST is as
- * wide as that: people want to know "minutes or days" too.
+ * 4. The range. The best guess is the weighted geometric mean of the estimates. The estimate whose
+ * total has changed least has the greatest weight; the one by the share has a small weight. The
+ * range covers the spread of the looks and of the estimates, and more if few subtrees have ended.
+ * In skewed trees the truth is near the greatest estimate. The range is cut at LEFT_WIDEST, since
+ * even then people learn whether it takes minutes or days.
  *
- * The figures below were chosen with the first 45 runs in tests/unit/left-runs.txt, and none of
- * them is sharp. Tests: test-left (it prints how often the range held the truth, and how wide it
+ * The constants below were chosen with the first 45 runs in tests/unit/left-runs.txt; none of them
+ * is critical. Tests: test-left (it prints how often the range contained the truth, and how wide it
  * was). */
 #include "left-private.h"
 
 #include <math.h>
 
-/* Before so much work is saved, and so many looks have found more of it, nothing is said. */
+/* No estimate before so much work is saved, in seconds, and so many looks have found more of it. */
 #define WORK_MIN_S 1.0
 #define LOOKS_MIN 2
-/* As if so many subtrees of the usual size had been just as step 1 said. */
+/* Counts as so many subtrees of the usual size for which step 1 was right. */
 #define SUBTREES_PRIOR 3.0
-/* The weight of the last look, in an idea. */
+/* The weight of the last look in an estimate. */
 #define LAST_SHARE 0.3
-/* An idea of the whole work is never trusted more than one that has changed so much; that of the
- * share that is done is trusted less. */
+/* An estimate is never trusted more than one whose total has changed by CHANGE_MIN. The one by the
+ * share is trusted less. */
 #define CHANGE_MIN 0.05
 #define TRUST_SHARE 0.1
-/* Step 1 does not know how far a job with many children will go: it is not believed that the tree
- * has more work left than so many times what the share says. */
+/* Step 1 cannot know how far a job with many children will go. So at most so many times the work
+ * that the share gives is believed to be left. */
 #define SKEW_MAX 20.0
-/* An idea that there is less left than this share of what is saved is overtaken. */
+/* An estimate of less than this share of the saved work counts as overtaken. */
 #define OVERTAKEN_SHARE 0.02
-/* The outermost fifths of an idea's looks are left out; the others are at most so far from it. */
+/* The outermost fifths of an estimate's looks are ignored; the factor of the others is limited. */
 #define TAIL 0.2
 #define LOOKS_WIDEST 8.0
-/* The range is wider by this factor, twice as wide before a subtree has ended, and by this share of
- * how far the ideas are apart. */
+/* The range grows by this factor, by twice as much before a subtree has ended, and by this share of
+ * the distance between the estimates. */
 #define MARGIN 1.8
 #define MARGIN_FEW 1.0
 #define APART_SHARE 0.3
-/* It reaches up to the greatest idea times this, and down to the least one times that. */
+/* The range contains the greatest estimate times GREATEST and the least times LEAST. */
 #define GREATEST 1.1
 #define LEAST 1.25
 /* Seconds over which left_pace smooths. */
@@ -59,7 +58,7 @@ compare_numbers (gconstpointer a, gconstpointer b)
   return one < other ? -1 : one > other;
 }
 
-/* Of sorted numbers. */
+/* The quantile of sorted numbers. */
 static double
 quantile (const GArray *numbers, double share)
 {
@@ -70,11 +69,11 @@ quantile (const GArray *numbers, double share)
   return one + (other - one) * (place - low);
 }
 
-/* One of the three ways to say how much is left. */
+/* One of the three kinds of estimate. */
 typedef struct
 {
-  double factor;     /* on what step 1 says */
-  gboolean by_share; /* the share that is done says it */
+  double factor;     /* applied to the estimate of step 1 */
+  gboolean by_share; /* uses the finished share instead */
 } LeftWay;
 
 static double
@@ -85,7 +84,7 @@ left_by (const LeftWay *way, const LeftLook *look)
   return look->share > 0 ? look->saved_s * (1 - look->share) / look->share : 0;
 }
 
-/* The greatest difference between its ideas of the whole work, as a share of that. */
+/* The greatest difference between its estimates of the whole work, as a share of that work. */
 static double
 change_of (const LeftPast *past, const LeftWay *way)
 {
@@ -104,7 +103,8 @@ change_of (const LeftPast *past, const LeftWay *way)
   return sum_s > 0 ? (most_s - least_s) * past->looks->len / sum_s : 1;
 }
 
-/* What the looks say, less what was done since. (transfer full) sorted; their average. */
+/* The estimates of all looks, less the work done since each. (transfer full) sorted; their average
+ * in *average_s (out). */
 static GArray *
 looks_by (const LeftPast *past, const LeftWay *way, double *average_s)
 {
@@ -123,14 +123,14 @@ looks_by (const LeftPast *past, const LeftWay *way, double *average_s)
   return said;
 }
 
-/* What one way says in the end. */
+/* The result of one kind of estimate. */
 typedef struct
 {
   double log_s, weight;
-  double spread; /* log of the factor to either side by which its looks differ */
+  double spread; /* log of the factor by which its looks differ to either side */
 } LeftIdea;
 
-/* FALSE: it is overtaken. `most_s`: more is not believed. */
+/* FALSE: it is overtaken. `most_s`: upper limit of an estimate. */
 static gboolean
 idea_by (const LeftPast *past, const LeftWay *way, double most_s, LeftIdea *idea)
 {
@@ -154,7 +154,7 @@ idea_by (const LeftPast *past, const LeftWay *way, double most_s, LeftIdea *idea
   return TRUE;
 }
 
-/* Step 2: the ways by both corrections, and by the share. */
+/* Step 2: the two corrections of step 1, and the share. */
 static void
 find_ways (const LeftPast *past, guint n_open, LeftWay *ways)
 {
@@ -171,7 +171,7 @@ find_ways (const LeftPast *past, guint n_open, LeftWay *ways)
         = (past->ended_true_s + past->open_true_s + prior_s) / (said_s + past->open_said_s);
 }
 
-/* Of `n` ideas, 1 or more: their mean, and how far to either side the truth may lie. */
+/* The mean of `n` estimates, 1 or more, and the range of the truth around it. */
 static void
 join (const LeftIdea *ideas, guint n, double margin, LeftRange *range)
 {
@@ -215,7 +215,7 @@ left_range (const LeftPast *past, guint n_open, LeftRange *work)
   double share_s = left_by (&ways[2], last);
   for (guint i = 0; i < G_N_ELEMENTS (ways); i++)
     n += idea_by (past, &ways[i], SKEW_MAX * share_s, &ideas[n]);
-  if (n == 0) /* all are overtaken: nearly nothing is left, or nobody knows */
+  if (n == 0) /* all are overtaken: hardly any work is left, or it cannot be known */
     {
       double left_s = MAX (last->left_s * ways[1].factor, share_s);
 

@@ -1,49 +1,49 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See left.h. Four steps.
  *
- * 1. The form of the tree. A job that is not finished has children. Some are saved, of some a part
- * is saved, of the others nothing is known. A child of which nothing is known is taken to cost as
- * much as its known siblings do on average. So each level is judged by itself: where few heavy
- * subtrees are left, they count as heavy however small their weight is. A job's number of children
- * follows from its weight and that of a saved child.
+ * 1. The form of the tree. Of the children of an unfinished job some are saved, some are saved in
+ * part, and nothing is known about the others. A child of which nothing is known counts with the
+ * average cost of its known siblings. So each level is judged by itself: if a few heavy subtrees
+ * are left, they count as heavy even if their weight is small. A job's number of children follows
+ * from its weight and the weight of a saved child.
  *
- * 2. The correction. What step 1 said of a job is remembered, and compared with the truth when that
- * job's own row comes. The work that such jobs really had left, divided by what was said, corrects
- * what is said of the whole tree. The order of children is rarely by chance: fib's first child
- * costs 1.6 times as much as its second; in a search the most promising child comes first and costs
- * most. This correction is right where all subtrees are skewed alike. Where their sizes are by
- * chance, the small ones end first, and it is too small. So a second correction counts the jobs
- * that are not finished, too: the work done for them since, and what step 1 says is left of them
- * now. It is too small where subtrees are skewed. The truth is mostly between the two.
+ * 2. The correction. The estimates of step 1 are remembered, and compared with the truth when the
+ * job's own row comes. The work that such jobs really had left, divided by the estimate, corrects
+ * the estimate of the whole tree. The order of children is rarely random: fib's first child costs
+ * 1.6 times as much as its second; in a search the most promising child comes first and costs most.
+ * This correction is right if all subtrees are skewed alike. If their sizes are random, the small
+ * ones end first, and it is too small. So a second correction also counts unfinished jobs: the work
+ * done for them since, and the present estimate of step 1 for their rest. This one is too small if
+ * subtrees are skewed. The truth is mostly between the two.
  *
- * left-range.c has the others. Tests: test-left. */
+ * left-range.c has the other steps. Tests: test-left. */
 #include "left-private.h"
 
 #include "path.h"
 
 #include <math.h>
 
-/* The past that counts: this share of the work done, or so many looks. */
+/* The looks that count: those within this share of the work, at most so many. */
 #define PAST_SHARE 0.5
 #define PAST_MAX 64
-/* With more unfinished jobs that have saved ones below them, nothing is said. */
+/* With more unfinished jobs than this there is no estimate. */
 #define NODES_MAX 100000
 
-/* A job that is not finished, and has something saved below it. */
+/* An unfinished job with saved rows below it. */
 typedef struct
 {
   guint64 key;       /* of its path */
-  guint parent;      /* index of the node above; of the root: itself */
+  guint parent;      /* index of the parent; the root's is its own */
   guint32 last;      /* greatest number of a known child */
-  guint known;       /* children that are saved, or nodes themselves */
-  double row_weight; /* of each child, as a saved one says; 0: none is saved */
-  double weight, n;  /* its own weight; its children */
-  gboolean is_exact; /* the weight is no guess */
-  double saved_s;    /* what is saved below it */
-  double known_s;    /* what its known children cost, as far as is guessed */
+  guint known;       /* children that are saved or are nodes themselves */
+  double row_weight; /* weight of each child, known from a saved one; 0: none is saved */
+  double weight, n;  /* weight of the job; number of its children */
+  gboolean is_exact; /* the weight is known, not estimated */
+  double saved_s;    /* work saved below it */
+  double known_s;    /* cost of its known children, partly estimated */
 } LeftNode;
 
-/* What was said of a job while it was unfinished, over all looks. */
+/* The estimates for a job while it was unfinished, over all looks. */
 typedef struct
 {
   guint64 key;
@@ -55,12 +55,12 @@ typedef struct
 struct Left
 {
   guint look;
-  guint32 root;  /* of the program: the one under way */
+  guint32 root;  /* number of the present root */
   GArray *nodes; /* of LeftNode, parents first */
   guint spine[PATH_STEM_LEVELS + 1];
   guint32 numbers[PATH_STEM_LEVELS]; /* of the last path */
-  guint depth;                       /* nodes on the spine besides the root */
-  double saved_s, share;             /* by this look so far */
+  guint depth;                       /* number of nodes on the spine besides the root */
+  double saved_s, share;             /* in this look so far */
   gboolean is_whole, is_too_large;
   GHashTable *told; /* of LeftTold, by key */
   LeftPast past;
@@ -94,7 +94,7 @@ node_at (const Left *left, guint index)
   return &g_array_index (left->nodes, LeftNode, index);
 }
 
-/* The finalizer of splitmix64: two paths get the same key once in 2^64. */
+/* The finalizer of splitmix64: two paths have the same key with probability 2^-64. */
 static guint64
 child_key (guint64 key, guint32 number)
 {
@@ -125,7 +125,7 @@ note_child (LeftNode *node, guint32 number)
   node->last = MAX (node->last, number);
 }
 
-/* The node of the job with these numbers; those above it are made, too. */
+/* The node of the job with these numbers. Makes it and the nodes above it if needed. */
 static guint
 find_node (Left *left, const guint32 *numbers, guint depth)
 {
@@ -148,7 +148,7 @@ find_node (Left *left, const guint32 *numbers, guint depth)
   return left->spine[depth];
 }
 
-/* A job has its row: was right what was said of it? */
+/* A job's row has come: compares the estimate with the truth. */
 static void
 compare (Left *left, guint64 key, double work_s)
 {
@@ -176,7 +176,7 @@ left_row (Left *left, const char *path, double weight, double work_s)
   LeftNode *parent;
 
   if (depth < 0 || !(work_s >= 0) || !isfinite (work_s) || (weight <= 0 && path_is_root (path)))
-    return; /* an earlier root, which is finished, is no part of this tree */
+    return; /* an earlier root is finished and not part of this tree */
   left->saved_s += work_s;
   if (weight > 0 && isfinite (weight))
     left->share += weight;
@@ -185,7 +185,7 @@ left_row (Left *left, const char *path, double weight, double work_s)
   if (path_root (path) != left->root)
     {
       left->root = path_root (path);
-      g_hash_table_remove_all (left->told); /* other jobs have these numbers now */
+      g_hash_table_remove_all (left->told); /* the numbers stand for other jobs now */
       g_array_set_size (left->past.looks, 0);
     }
   if (depth == 0)
@@ -205,7 +205,8 @@ left_row (Left *left, const char *path, double weight, double work_s)
   compare (left, child_key (parent->key, numbers[depth - 1]), work_s);
 }
 
-/* How many children, from above, since the weights of inner jobs stand in no row. */
+/* Computes the numbers of children, from the root downwards, since no row has the weights of inner
+ * jobs. */
 static void
 count_children (Left *left)
 {
@@ -247,7 +248,7 @@ remember (Left *left, const LeftNode *node, double left_s)
   told->saved_s += node->saved_s;
 }
 
-/* Step 1, from below. Seconds of work that the tree has left. */
+/* Step 1, from the leaves upwards: seconds of work that the tree has left. */
 static double
 guess (Left *left)
 {
@@ -269,7 +270,7 @@ guess (Left *left)
   return MAX (left_s, 0);
 }
 
-/* It is below a row now, whose own job was never told of, or was dropped. */
+/* TRUE: a row now covers the job, and its own row never came. */
 static gboolean
 is_gone (gpointer key, gpointer value, gpointer data)
 {
@@ -277,7 +278,7 @@ is_gone (gpointer key, gpointer value, gpointer data)
   return ((const LeftTold *)value)->look != ((const Left *)data)->look;
 }
 
-/* No more than PAST_SHARE of the work was done since that look, or few looks came since. */
+/* TRUE: at most PAST_SHARE of the work was done since that look, or few looks followed. */
 static gboolean
 is_recent (const Left *left, guint index)
 {
@@ -294,7 +295,7 @@ add_look (Left *left, double left_s)
   LeftLook look = { .saved_s = left->saved_s, .share = MIN (left->share, 1), .left_s = left_s };
   guint old = 0;
 
-  if (left->past.looks->len == PAST_MAX) /* every second one goes */
+  if (left->past.looks->len == PAST_MAX) /* removes every second look */
     for (guint i = 0; i < PAST_MAX / 2; i++)
       g_array_remove_index (left->past.looks, i);
   g_array_append_val (left->past.looks, look);
@@ -309,7 +310,7 @@ left_end (Left *left)
   const GArray *looks = left->past.looks;
 
   if (left->saved_s <= 0 && looks->len == 0)
-    return; /* nothing to look at */
+    return; /* there is nothing to estimate */
   if (left->is_whole || left->is_too_large)
     {
       g_array_set_size (left->past.looks, 0);
@@ -317,7 +318,7 @@ left_end (Left *left)
     }
   if (looks->len > 0 && left_look (&left->past, looks->len - 1)->saved_s >= left->saved_s)
     {
-      /* A look at the same rows counts once; what was told of them stays. */
+      /* A look at the same rows does not count again; the remembered estimates stay. */
       GHashTableIter iter;
       gpointer told;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See mark.h. Of two processes that make the key at once the first to link it wins, and both use
- * that one. */
+/* See mark.h. If two processes make the key at the same time, the first to link it wins, and both
+ * use that key. */
 
 #include "coordinator/mark.h"
 #include "coordinator/proof.h"
@@ -23,8 +23,8 @@ key_path (void)
   return g_build_filename (g_get_user_config_dir (), "satin", "key", NULL);
 }
 
-/* 0, or why the key cannot be had: an errno; EPERM: others could read or replace it, EMSGSIZE: it
- * has another size. */
+/* 0, or an errno that says why the key cannot be used; EPERM: others could read or replace it,
+ * EMSGSIZE: it has a wrong size. */
 static int
 read_key (const char *path, guint8 key[KEY_BYTES])
 {
@@ -105,7 +105,7 @@ rows_token_of (const guint8 key[KEY_BYTES], char *const *argv)
   return sign_line (key, line);
 }
 
-/* Makes the key at its first use. */
+/* Reads the key; makes it at its first use. */
 static gboolean
 find_key (guint8 key[KEY_BYTES])
 {
@@ -140,7 +140,7 @@ mark_rows_token (char *const *argv)
   return find_key (key) ? rows_token_of (key, argv) : NULL;
 }
 
-/* `text`: what tells the marks of one format from those of another. */
+/* `text`: distinguishes the marks of the formats. */
 static char *
 make_mark (const char *token, const char *text, const Digest *identity)
 {
@@ -152,7 +152,7 @@ make_mark (const char *token, const char *text, const Digest *identity)
                                                     strlen (token), signee, -1);
 }
 
-/* In a file of format 1, whose rows bear no proofs. */
+/* For files of format 1, whose rows have no proofs. */
 #define TEXT_OLD ""
 #define TEXT_NOW "satin checkpoint 2\n"
 
@@ -169,7 +169,7 @@ bears (const Identity *found, const char *token, const char *text)
   return mark != NULL && g_strcmp0 (mark, found->mark) == 0;
 }
 
-/* (transfer full) (nullable): of the command line that a file names. */
+/* The token of the command line that the file names. (transfer full) (nullable) */
 static char *
 token_of_found (const guint8 key[KEY_BYTES], const Identity *found)
 {
@@ -202,7 +202,7 @@ mark_is_right (const Identity *found, char **reason)
   return FALSE;
 }
 
-/* Of this process's command line: a node has no key. */
+/* The token of this process's command line: a node has no key. */
 static char *the_token;
 
 static gboolean
@@ -216,7 +216,7 @@ bears_old_mark (const Identity *found)
   return bears (found, token, TEXT_OLD);
 }
 
-/* Makes no key. */
+/* As mark_rows_token, but makes no key. */
 static char *
 rows_token_found (char *const *argv)
 {

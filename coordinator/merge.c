@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The files are taken over into a work file beside the target, as a coordinator takes over what it
- * finds, and a checked copy of it is published. Must not know nodes or threads. */
+/* Takes the files over into a work file beside the target, as a coordinator does, and publishes a
+ * verified copy of it. Knows nothing of nodes and threads. */
 #include "coordinator/merge.h"
 
 #include "coordinator/pair.h"
@@ -58,7 +58,7 @@ static gboolean
 check_same_run (const MergeInput *a, const MergeInput *b, GError **error)
 {
   Identity wanted = a->identity;
-  wanted.mended = TRUE; /* no program is asked, so builds have a sentence of their own */
+  wanted.mended = TRUE; /* differences of builds are reported by another message */
   if (!identity_matches (&b->identity, &wanted, b->path, error))
     return FALSE;
   if (g_strcmp0 (a->identity.build, b->identity.build) != 0)
@@ -103,7 +103,7 @@ check_target (const char *target, const char *run, GError **error)
   return FALSE;
 }
 
-/* In a transaction. The newer file first: of what is there already, nothing is replaced. */
+/* Inside a transaction. The newer file comes first, since later files replace nothing. */
 static gboolean
 fill (Sql *work, Results *results, const MergeInput *inputs, guint n_inputs, MergeTotals *totals,
       GError **error)
@@ -181,7 +181,7 @@ merge_files (const char *target, const char *const files[2], MergeTotals *totals
   return FALSE;
 }
 
-/* Base and delta as one. */
+/* Opens base and delta as one file. */
 static gboolean
 input_open_pair (MergeInput *input, const char *path, gboolean *has_delta, GError **error)
 {
@@ -229,7 +229,7 @@ merge_trust (const char *path, MergeTotals *totals, GError **error)
       identity_take_error (error, reason);
       return FALSE;
     }
-  /* What stands there now holds the delta, which would be a stranger's beside it. */
+  /* The new file contains the delta. Beside it the old delta would not be this user's. */
   g_autofree char *delta = pair_delta_path (path);
   if (has_delta)
     (void)g_unlink (delta);

@@ -19,7 +19,7 @@ notes_event (Sql *sql, const TablesEvent *event, GError **error)
   return tables_put_event (sql, &row, EVENTS_KEEP, error);
 }
 
-/* `get`: lines of digest, blank and name, a literal. */
+/* Writes lines of digest, blank and name. `get`: a literal query for them. */
 static gboolean
 write_digests (Sql *sql, const char *key, const char *get, GError **error)
 {
@@ -32,9 +32,9 @@ write_digests (Sql *sql, const char *key, const char *get, GError **error)
   return tables_set (sql, key, lines, error);
 }
 
-/* The digests of inputs and constants stand in rows of their own too. They tell those of this run
- * from those of another run of the same program and arguments; and should an input be lost from a
- * damaged file, the one that is read in its place from another. */
+/* The digests of inputs and constants are also stored in rows of their own. They distinguish the
+ * values of this run from those of another run of the same program and arguments. And if a damaged
+ * file has lost an input, they show whether the one read again is the same. */
 static gboolean
 write_inputs (Sql *sql, GError **error)
 {
@@ -86,7 +86,7 @@ write_values (Sql *sql, const Inbox *inbox, GError **error)
   return TRUE;
 }
 
-/* Once, though a new coordinator is told again of the best values so far. */
+/* Writes each best value once, though a new coordinator gets all of them again. */
 static gboolean
 note_shown (Sql *sql, const Inbox *inbox, GError **error)
 {
@@ -105,8 +105,7 @@ note_shown (Sql *sql, const Inbox *inbox, GError **error)
   return TRUE;
 }
 
-/* A node that came or went stands in the table `node` as well. No node leaves that has not joined.
- */
+/* Also records joins and leaves in the table `node`. A node that left without a join gets one. */
 static gboolean
 put_told (Sql *sql, const TablesEvent *event, GError **error)
 {
@@ -158,7 +157,7 @@ write_event (Sql *sql, const InboxEvent *event, GError **error)
 typedef struct
 {
   const GArray *present; /* (nullable) of NodeId */
-  GPtrArray *gone;       /* of ids, as text */
+  GPtrArray *gone;       /* of ids as text */
 } Others;
 
 static gboolean
@@ -191,7 +190,7 @@ notes_only (Sql *sql, const GArray *present, const char *cause, GError **error)
   return good;
 }
 
-/* Was the last that happened the end of a life of the run? Else it was lost. */
+/* TRUE: the last life of the run ended with an event. Otherwise it was lost. */
 static gboolean
 has_ended (Sql *sql, gboolean *ended, GError **error)
 {

@@ -7,7 +7,7 @@
 
 #include "storage/tables.h"
 
-/* An id as it stands in the file; no node: the empty text. */
+/* The text of an id in the file; empty for no node. */
 const char *notes_node_text (const NodeId *id, char text[NODE_ID_TEXT_MAX]);
 /* A row of the ledger; `at` 0: now. */
 gboolean notes_event (Sql *sql, const TablesEvent *event, GError **error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Base and delta, opened and united. Must not know threads, places or who asks. */
+/* Opens and unites base and delta. Knows nothing of threads and places. */
 #include "coordinator/pair.h"
 
 #include "coordinator/proof.h"
@@ -35,7 +35,7 @@ pair_generation (Sql *file)
   return text != NULL ? g_ascii_strtoull (text, NULL, 10) : 0;
 }
 
-/* Of a salvaged one what proves itself is taken; it may have lost what says what it is. */
+/* A salvaged delta may have lost its run's id; its rows that prove themselves are used. */
 static gboolean
 is_delta_of (Sql *delta, Sql *base)
 {
@@ -80,7 +80,7 @@ open_delta (Pair *pair, const char *path, const char *identity, PairHow how, GEr
 static gboolean
 refuse_delta (const char *path, GError **error)
 {
-  /* What a copy of it was called before, only whoever asked for the copy knows. */
+  /* A copy has another name than the original, which only the caller knows. */
   gboolean is_named = g_str_has_suffix (path, PLACE_DELTA);
   g_autofree char *base = is_named ? g_strndup (path, strlen (path) - strlen (PLACE_DELTA)) : NULL;
   g_set_error (
@@ -127,7 +127,7 @@ pair_take_delta (const Pair *pair, Results *results, Sql *to, Stems *stems, Take
                      .each = takeover->each,
                      .each_keep = takeover->each_keep,
                      .data = takeover->data,
-                     /* One that a death left behind is older than its base. */
+                     /* A delta that a crash left behind is older than its base. */
                      .replaces = pair_generation (pair->delta) > pair_generation (pair->base) };
   if (!takeover_unite (results, to, pair->delta, stems, &delta, error)
       || !changes_end_delta (to, error))
@@ -137,7 +137,7 @@ pair_take_delta (const Pair *pair, Results *results, Sql *to, Stems *stems, Take
   return TRUE;
 }
 
-/* A private file with all of the base, in a transaction of *results. */
+/* Makes a private file, with all of the base if `whole`, in a transaction of *results. */
 static gboolean
 begin_private (Sql *base, gboolean whole, Sql **sql, Results **results, GError **error)
 {
@@ -173,7 +173,7 @@ static gboolean
 take_tables (const Pair *pair, Sql *sql, Takeover *takeover, GError **error)
 {
   gboolean replaces = pair_generation (pair->delta) > pair_generation (pair->base);
-  /* What may still be coming is not waited for. */
+  /* Does not wait for tables that may still be arriving. */
   return (pair->base->is_front ? tables_copy_first (sql, pair->base, &takeover->bad, error)
                                : tables_copy (sql, pair->base, FALSE, &takeover->bad, error))
          && tables_copy (sql, pair->delta, replaces, &takeover->bad, error)
@@ -204,7 +204,7 @@ unite_tables (Pair *pair, Takeover *takeover, GError **error)
   return good ? g_steal_pointer (&sql) : NULL;
 }
 
-/* The rows of a large base of which only the front was proved are not looked at. */
+/* The rows of a large base of which only the front was proved are not audited. */
 static Audit *
 audit_pair (const Pair *pair, GError **error)
 {

@@ -33,9 +33,9 @@ gboolean pair_open (Pair *pair, const char *path, const char *identity, PairHow 
  * does nothing. Adds to the figures of `takeover`. */
 gboolean pair_take_delta (const Pair *pair, Results *results, Sql *to, Stems *stems,
                           Takeover *takeover, GError **error);
-/* (transfer full): one file to read: the base itself if there is no delta, else a private one.
- * `with_rows` FALSE: it may lack results, kept states and events. NULL: error. The base is used up.
- * The losses of both stand in its `audit`. */
+/* One file to read: the base itself if there is no delta, else a private file. `with_rows` FALSE:
+ * it may lack results, kept states and events. NULL: error. Uses up the base. `audit` of the file
+ * has the losses of both. (transfer full) */
 Sql *pair_unite (Pair *pair, gboolean with_rows, GError **error);
-/* The generation that stands in a file; 0: none. */
+/* The generation in a file; 0: none. */
 guint64 pair_generation (Sql *file);

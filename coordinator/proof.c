@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A file is this user's if a single row of its table run proves itself: nobody else can make one.
- * All rows without a proof are damage in it then, so that rows cannot be put in. To take all proofs
- * away makes it a stranger's file; to make it look like one of format 1 takes a mark of that
- * format, which no file of a later one bears. Tests: test-proof, signed.sh. */
+/* A file is this user's if at least one row of its table run proves itself, since nobody else can
+ * make such a row. Then all rows without a proof count as damage, so that nobody can insert rows.
+ * If all proofs are removed, the file counts as a stranger's. To look like a file of format 1 it
+ * would need a mark of that format, which later files do not have. Tests: test-proof, signed.sh. */
 #include "coordinator/proof.h"
 
 #include "storage/rowsum.h"
@@ -11,7 +11,7 @@
 
 #define DIGEST_BYTES 32
 
-static ProofRules the_rules; /* written once, before there are threads */
+static ProofRules the_rules; /* written once, before other threads exist */
 static gboolean has_rules;
 
 void
@@ -23,7 +23,7 @@ proof_set_rules (const ProofRules *rules)
   the_rules.token = g_strdup (the_rules.token);
 }
 
-/* FALSE: nothing to prove with. */
+/* FALSE: there is nothing to prove with. */
 static gboolean
 make_seal (const char *identity, const char *run, char *const *argv, guint8 seal[ROWSUM_SEAL_BYTES])
 {
@@ -79,7 +79,7 @@ proves_itself (Sql *file)
   return proves;
 }
 
-/* A damaged file may have lost which run it is of; its delta may know. */
+/* A damaged file may have lost the id of its run; its delta may have it. */
 static void
 load_found (Sql *file, Sql *delta, const char *run, Identity *found)
 {

@@ -14,7 +14,7 @@
 
 typedef struct
 {
-  /* (nullable) of the rows of this process's own run; copied. */
+  /* (nullable) the token of this process's own run; copied. */
   const char *token;
   /* (nullable) makes the token for any command line, where the user's key is at hand. (transfer
    * full) (nullable). */
@@ -26,13 +26,13 @@ typedef struct
 
 void proof_set_rules (const ProofRules *rules);
 
-/* FALSE: this process has nothing to prove its own run's rows with: the user has no key. */
+/* FALSE: this process cannot prove its own run's rows, since the user has no key. */
 gboolean proof_is_possible (void);
 /* Rows that are written to `sql` are this user's, of this run. Without a key they bear no proof. */
 void proof_seal (Sql *sql, const Identity *identity);
-/* Finds out whose the rows of an open file, and of its delta (nullable), are: sets `origin` of
- * both. From here on only rows with a proof hold in a file whose origin is OWN. `run` (nullable):
- * of which run it is taken to be, should it have lost that. */
+/* Finds out who wrote the rows of an open file and of its delta (nullable), and sets `origin` of
+ * both. In a file whose origin is OWN only rows with a proof are valid from here on. `run`
+ * (nullable): the run's id if the file has lost it. */
 void proof_find (Sql *file, Sql *delta, const char *run);
 /* FALSE: rows of such an origin may not be used; COORDINATOR_ERROR_UNUSABLE says so. */
 gboolean proof_allows (SqlOrigin origin, const char *target, GError **error);

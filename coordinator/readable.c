@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A walk over a GVariant with an eye on the length: what would be cut is not even looked at, so a
- * value of a gigabyte costs no more than a small one. Must not know files or jobs. */
+/* Walks over a GVariant and counts the length. Values that would be cut are not read, so a value of
+ * a gigabyte costs no more than a small one. Knows nothing of files and jobs. */
 #include "coordinator/readable.h"
 
 #include "storage/cell.h"
@@ -11,15 +11,15 @@
 #include <string.h>
 
 #define MORE "…"
-/* So much of one text or byte string is shown, and so many elements of an array. */
+/* So many bytes of a text or byte string are shown, and so many elements of an array. */
 #define TEXT_SHOWN_MAX 60
 #define BYTES_SHOWN_MAX 16
 #define ELEMENTS_SHOWN_MAX 16
-/* Checking a larger value's form takes longer than a person wants to wait; the walk is safe without
- * it. */
+/* Checking the form of a larger value takes too long for a person who waits; the walk is safe
+ * without that check. */
 #define CHECKED_BYTES_MAX (1024 * 1024)
 
-/* (transfer full) (nullable): NULL: no value of this type. */
+/* NULL: the bytes are no value of this type. (transfer full) (nullable) */
 static GVariant *
 load (const char *type, GBytes *value, gsize checked_max)
 {
@@ -32,7 +32,7 @@ load (const char *type, GBytes *value, gsize checked_max)
   return G_BYTE_ORDER == G_LITTLE_ENDIAN ? g_steal_pointer (&raw) : g_variant_byteswap (raw);
 }
 
-/* Cuts at `bytes_max`, not inside a letter. */
+/* Cuts the text at `bytes_max`, but not inside a character. */
 static void
 cut (GString *text, gsize bytes_max)
 {
@@ -78,13 +78,13 @@ append_quoted (GString *to, const char *text, gsize length)
     g_string_append_printf (to, MORE " (%" G_GSIZE_FORMAT " bytes)", length);
 }
 
-/* TRUE: all of it, as far as anybody would see it, reads as text. */
+/* TRUE: the bytes that would be shown are a text. */
 static gboolean
 is_text (const char *data, gsize size)
 {
   const char *end;
   gsize seen = MIN (size, TEXT_SHOWN_MAX);
-  /* The last letter may go on beyond what is looked at. */
+  /* The last character may extend beyond these bytes. */
   if (!g_utf8_validate_len (data, seen, &end) && (seen == size || data + seen - end > 3))
     return FALSE;
   for (const char *p = data; p < end; p = g_utf8_next_char (p))
@@ -111,7 +111,7 @@ append_bytes (GString *to, GVariant *value)
     g_string_append_printf (to, MORE " (%" G_GSIZE_FORMAT " bytes)", size);
 }
 
-/* Shared bytes, by the name under which they stand in the table constant. */
+/* Shows shared bytes by their name in the table constant. */
 static void
 append_shared (GString *to, GVariant *value)
 {

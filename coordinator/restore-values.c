@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which constants and inputs of a checkpoint are those of its run. Tests: test-restore. */
+/* Checks that constants and inputs of a checkpoint belong to its run. Tests: test-restore. */
 #include "coordinator/restore.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@ typedef enum
   LISTED_OTHER
 } Listed;
 
-/* What the list says of a name and its bytes. */
+/* Compares the bytes with the digest that the list has for this name. */
 static Listed
 find_listed (const char *list, const char *name, GBytes *bytes)
 {

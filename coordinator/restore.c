@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads checkpoints, through the guard only. Must not know threads, queues or work files. */
+/* Reads checkpoints, only through the guard. Knows nothing of threads, queues and work files. */
 #include "coordinator/restore.h"
 
 #include "coordinator/pair.h"
@@ -121,11 +121,11 @@ count_rows (Sql *file, Restore *restore, GError **error)
   return TRUE;
 }
 
-/* A URI is looked at in a copy. */
+/* The file to open. A file at a URI is opened in a copy. */
 typedef struct
 {
   const char *path;       /* of the file to open */
-  char *copy, *temporary; /* (nullable) of a URI; temporary: a folder that goes again */
+  char *copy, *temporary; /* (nullable) for a URI; temporary: a folder that is removed */
   gboolean exists;
 } View;
 
@@ -141,7 +141,7 @@ view_clear (View *view)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (View, view_clear)
 
-/* `is_start`: who looks opens the place again. FALSE: COORDINATOR_ERROR. */
+/* `is_start`: the caller will open the place again. FALSE: COORDINATOR_ERROR. */
 static gboolean
 view_open (View *view, const char *target, const char *copy, gboolean is_start, GError **error)
 {
@@ -172,8 +172,8 @@ view_open (View *view, const char *target, const char *copy, gboolean is_start, 
   return reason == NULL;
 }
 
-/* NULL without an error: nothing there. A copy may go when it is open. `is_front`: what comes
- * before the rows is enough (sql->is_front). */
+/* NULL without an error: there is no file. The copy may be removed when the file is open.
+ * `is_front`: the tables before the rows suffice (sql->is_front). */
 static Sql *
 open_file (const char *target, const char *copy, const Identity *identity, gboolean with_rows,
            gboolean is_front, GError **error)
@@ -237,7 +237,7 @@ restore_read (Sql *file, const char *target, Restore *restore, GError **error)
   return read_file (file, target, TRUE, restore, error);
 }
 
-/* An answer is believed only in a file all of which is in order. */
+/* An answer is believed only if the whole file is sound. */
 static gboolean
 look (const char *target, const char *copy, const Identity *identity, gboolean counts,
       gboolean is_front, Restore *restore, GError **error)
@@ -273,8 +273,8 @@ restore_look_for (const char *target, const char *copy, const Identity *identity
   return look (target, copy, identity, FALSE, TRUE, restore, error);
 }
 
-/* Looked at first: a store that does not answer is given up soon, and a large file takes its time.
- */
+/* Looks first: a store that does not answer is given up soon, and sending a large file takes
+ * time. */
 static gboolean
 copy_to_place (const char *path, const char *to, GError **error)
 {
@@ -300,7 +300,7 @@ copy_to_place (const char *path, const char *to, GError **error)
   return good;
 }
 
-/* The first to stand there stays. */
+/* Never replaces a file at `to`. */
 static gboolean
 copy_to_path (const char *path, const char *to, GError **error)
 {
@@ -324,7 +324,7 @@ copy_to_path (const char *path, const char *to, GError **error)
   return FALSE;
 }
 
-/* TRUE: beside the base at `path` stands a delta of its run. */
+/* TRUE: there is a delta of its run beside the base at `path`. */
 static gboolean
 has_delta (const char *path)
 {
@@ -332,7 +332,7 @@ has_delta (const char *path)
   return pair_open (&pair, path, NULL, 0, NULL) && pair.delta != NULL;
 }
 
-/* Base and delta as one file, `made`. */
+/* Writes base and delta as one file, `made`. */
 static gboolean
 make_one (const char *path, const char *made, GError **error)
 {
@@ -377,7 +377,7 @@ restore_copy (const char *from, const char *to, GError **error)
   return good;
 }
 
-/* The delta, if there is one, under the name that its base gets. */
+/* Sends the delta, if there is one, under the new name of its base. */
 static gboolean
 send_delta_aside (Place *place, const View *view, const char *suffix, gboolean has_delta,
                   GError **error)
@@ -387,7 +387,7 @@ send_delta_aside (Place *place, const View *view, const char *suffix, gboolean h
   return !has_delta || place_put (place, delta_suffix, delta, NULL, NULL, error);
 }
 
-/* Sent under the other name before it is removed. */
+/* Sends the file under the other name before it removes the original. */
 static char *
 move_aside (const char *target, GError **error)
 {

@@ -9,14 +9,15 @@
 
 typedef struct
 {
-  gboolean exists; /* FALSE: nothing there (or an empty file): a fresh start; all else is unset */
+  gboolean exists; /* FALSE: there is no file (or an empty one), so a run begins anew; all else is
+                    * unset */
   Identity identity;
   SqlOrigin origin;  /* who wrote its rows; see proof.h */
   gboolean finished; /* it holds the answer */
   GBytes *answer;
   int exit_code;
-  char **addresses;     /* of the nodes listed as present: if one answers with this run's id, the
-                           checkpoint is in use */
+  char **addresses;     /* of the nodes listed as present: if one of them answers with this run's
+                         * id, the checkpoint is in use */
   GPtrArray *constants; /* of RestoreConstant: const/…, input/… */
   GPtrArray *bests;     /* of RestoreConstant: name, type, value */
   guint64 rows,
@@ -34,24 +35,24 @@ typedef struct
   GBytes *value;
 } RestoreConstant;
 
-/* In all of these `target` is a path or a URI as place_check gives them. What stands at a URI is
- * first brought to this machine's disk, to a file that goes again.
+/* For all of these functions `target` is a path or a URI as place_check gives it. A file at a URI
+ * is first downloaded to a temporary file.
  *
- * FALSE: unusable or unreadable, COORDINATOR_ERROR names the exit code and the reason. A store that
+ * FALSE: unusable or unreadable; COORDINATOR_ERROR has the exit code and the reason. A store that
  * does not answer is given up after eight seconds. */
 gboolean restore_look (const char *target, Restore *restore, GError **error);
-/* The same for a start, which knows whose the file should be and need not count its rows: they are
- * proved when they are taken over. `copy` (nullable): where what stands at a URI is brought to and
- * stays, for the take-over to find (see place_refresh). */
+/* The same at the start of a run, which knows the file's identity and need not count rows: they are
+ * proved when they are taken over. `copy` (nullable): the path to which a file at a URI is
+ * downloaded, and where it stays for the take-over (place_refresh). */
 gboolean restore_look_for (const char *target, const char *copy, const Identity *identity,
                            Restore *restore, GError **error);
 void restore_clear (Restore *restore);
 /* TRUE: a Satin checkpoint, perhaps damaged or of another user. */
 gboolean restore_is_ours (const char *target);
-/* (transfer full): renames the file there within its folder, for a fresh start. NULL:
- * COORDINATOR_ERROR. */
+/* Renames the file within its folder, so that a run can begin anew. Returns its new name. (transfer
+ * full) NULL: COORDINATOR_ERROR. */
 char *restore_set_aside (const char *target, GError **error);
-/* Copies the checkpoint at `from` to `to`, where nothing may stand. FALSE: COORDINATOR_ERROR. */
+/* Copies the checkpoint at `from` to `to`, where no file may be. FALSE: COORDINATOR_ERROR. */
 gboolean restore_copy (const char *from, const char *to, GError **error);
 /* FALSE: the file belongs to another program, arguments or build, or another user wrote its rows
  * (proof.h); the message says which and why. */
@@ -63,19 +64,18 @@ gboolean restore_matches (const Restore *restore, const Identity *identity, cons
 gboolean restore_input_is_sound (const Restore *restore, const char *path, GBytes *bytes,
                                  const char *target, GError **error);
 
-/* A constant that the checkpoint does not have any more may only get the value that is listed. */
+/* A constant that the checkpoint has lost may only get the listed value. */
 gboolean restore_constant_is_sound (const Restore *restore, const char *name, GBytes *bytes);
-/* Constants and inputs are those of the run: their digests are the listed ones. FALSE: one is of
- * another run, or the list is lost and `is_mended` does not say that they hold; the message says
- * so. */
+/* Checks that the digests of constants and inputs are the listed ones. FALSE: a value is of another
+ * run, or the list is lost and `is_mended` does not vouch for them; the message says which. */
 gboolean restore_values_are_sound (const Restore *restore, gboolean is_mended, const char *target,
                                    GError **error);
 
-/* For people who look inside (satin inspect): the file is opened once and read as often as one
- * likes; what else there is to know stands in storage/tables.h and results.h.
- * (transfer full): NULL: error as for restore_look, also when nothing is there. */
+/* For satin inspect: opens the file once, to be read as often as needed; storage/tables.h and
+ * results.h have more functions for it. (transfer full) NULL: errors as of restore_look, also if
+ * there is no file. */
 Sql *restore_open (const char *target, GError **error);
-/* What restore_look finds, of a file that is open. `target`: its name for messages. */
+/* The result of restore_look for an open file. `target`: its name in messages. */
 gboolean restore_read (Sql *file, const char *target, Restore *restore, GError **error);
 
 typedef struct
@@ -91,7 +91,7 @@ typedef struct
 typedef struct
 {
   char *id, *name, *site, *address, *cause;
-  gint64 joined, left; /* unix seconds; 0: not */
+  gint64 joined, left; /* unix seconds; left: 0 while it is present */
   guint64 rows;
   double work_s, weight;
 } RestoreNode;
@@ -105,5 +105,5 @@ typedef struct
 
 /* (transfer full): RestoreRow pointers; NULL: error. */
 GPtrArray *restore_rows (Sql *file, const RestoreQuery *query, GError **error);
-/* (transfer full): RestoreNode pointers, by id: all that the file lists or has results of. */
+/* All nodes that the file lists or has results of, by id. (transfer full): RestoreNode pointers. */
 GPtrArray *restore_nodes (Sql *file, GError **error);

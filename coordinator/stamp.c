@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Stamps of files. Must not know what files hold. */
+/* Stamps of files. Does not read their contents. */
 #include "coordinator/stamp.h"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tells a file from another one that took its place. Plain values with a descriptor in them; one
+/* Tells a file from another one that has replaced it. Plain values with a descriptor; one
  * thread. */
 #pragma once
 
@@ -21,11 +21,11 @@ typedef struct
 
 #define STAMP_NONE ((Stamp){ .fd = -1 })
 
-/* Of an open file; (transfer full: fd). */
+/* Of an open file. (transfer full: fd) */
 Stamp stamp_of_file (int fd);
 Stamp stamp_of (const char *path);
 void stamp_clear (Stamp *stamp);
 /* (transfer full: newer) */
 void stamp_replace (Stamp *stamp, Stamp newer);
-/* TRUE: the file at `path` is that of the stamp, or both times there is none. */
+/* TRUE: the file at `path` is the stamp's, or there is none in both cases. */
 gboolean stamp_is_current (const Stamp *stamp, const char *path);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Copies row by row what verifies, by the same rules of compaction as new rows. T1-6 of the paper's
- * claims: a damaged row is lost, the rest is not. Must not know threads or places. */
+/* Copies the rows that verify, one by one, by the same rules of compaction as new rows. T1-6 of the
+ * paper's claims: only damaged rows are lost. Knows nothing of threads and places. */
 #include "coordinator/takeover.h"
 
 #include "digest.h"
@@ -12,7 +12,7 @@ typedef struct
   Results *results;
   Stems *stems;
   Takeover *takeover;
-  GPtrArray *ids; /* of the stems that the file has */
+  GPtrArray *ids; /* of the stems in the file */
 } TakeoverState;
 
 static gboolean
@@ -46,8 +46,8 @@ take_stem (const char *id, const char *path, gpointer data, GError **error)
   return TRUE;
 }
 
-/* A stem is of use when all above it are known too; only then is it made known to `results`, and
- * the rows of the others are left out: nobody could say where they lie. */
+/* A stem is usable if all stems above it are known. Only such stems are given to `results`. Rows of
+ * others are left out, since nobody can tell their place. */
 static void
 meet_whole_stems (TakeoverState *state)
 {
@@ -156,8 +156,8 @@ typedef struct
 {
   ResultsTotals *totals;
   Takeover *takeover;
-  GString *last;    /* path */
-  const char *type; /* the last one that was found to be one: rows share their job's text */
+  GString *last;    /* path of the last row */
+  const char *type; /* the last valid type; rows of one job share its text */
 } TakeoverReading;
 
 static gboolean
@@ -170,7 +170,7 @@ prove_next (const Result *row, gpointer data, GError **error)
   gboolean is_good = row->type == reading->type
                          ? path_is_canonical (row->path) && row->digest_size == sizeof (Digest)
                          : takeover_row_is_sound (row);
-  reading->type = row->type; /* one that is not good ends the reading */
+  reading->type = row->type; /* an invalid one ends the reading */
   if (!is_good || !results_follows (last, row->path))
     {
       g_set_error_literal (error, STORAGE_ERROR, STORAGE_ERROR_UNUSABLE, "not a work file's row");

@@ -11,10 +11,11 @@
 
 typedef struct
 {
-  /* In, (nullable), NULL-terminated: the program's jobs, for a file that lost its table of them. */
+  /* In (nullable), NULL-terminated: the program's jobs, for a file that has lost its table of
+   * jobs. */
   const char *const *job_names, *const *job_types;
-  gboolean replaces; /* in: the file is the later one, and its small tables go before ours */
-  /* In, (nullable): called with each row that has a right checksum and is taken, at once. */
+  gboolean replaces; /* in: the file is the later one, and its small tables replace ours */
+  /* In (nullable): called at once with each row that is taken. */
   ResultsEach each;
   KeepsEach each_keep;
   gpointer data;
@@ -22,7 +23,7 @@ typedef struct
   guint64 bad;  /* rows of any table that were left out: damaged, or not in canonical form */
 } Takeover;
 
-/* Inside a transaction of `results`, which lies over `to`. Stems are entered in `stems` too. */
+/* Inside a transaction of `results` over `to`. Also adds the stems to `stems`. */
 gboolean takeover_unite (Results *results, Sql *to, Sql *from, Stems *stems, Takeover *takeover,
                          GError **error);
 /* The same for a file whose pages were copied to `sql` as they are: proves all rows in place.
@@ -35,10 +36,10 @@ gboolean takeover_whole (Results *results, Sql *sql, gboolean *is_whole, Takeove
  * before it, so that it ends whatever the pages contain. */
 gboolean takeover_prove (Sql *sql, ResultsTotals *totals, Takeover *takeover);
 /* The rest, after the file's pages were found sound: proves its other tables, and checks that the
- * file has all the rows that its inventory counts, these results among them. */
+ * file has all rows that its inventory counts, including these results. */
 gboolean takeover_agrees (Sql *sql, const ResultsTotals *totals);
-/* Writes the generation that the next publication will bear, the number of results and the share
- * that is done, so that the copy names itself. */
+/* Writes the generation of the next publication, the number of results and the finished share into
+ * the file, so that its copy has them. */
 gboolean takeover_number (Sql *to, const Results *results, guint64 generation, GError **error);
 /* TRUE: a row as every node writes it: canonical path, whole digest. */
 gboolean takeover_row_is_sound (const Result *row);
