@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names are made of the wall clock in UTC, with a number behind it where that is taken. Must not
- * know what files hold. */
+/* Names contain the wall clock in UTC, and a number if the name is taken. Does not read the
+ * files. */
 #include "storage/aside.h"
 
 #include "storage/sql.h"
@@ -31,7 +31,7 @@ aside_failed (const char *path, const char *reason, GError **error)
                path, reason);
 }
 
-/* (transfer full) (nullable): the name under which this very file was kept before. */
+/* The name under which this very file was kept before. (transfer full) (nullable) */
 static char *
 find_kept (const char *path, const char *word)
 {
@@ -69,7 +69,7 @@ aside_keep (const char *path, const char *word, GError **error)
     {
       g_autoptr (GError) reason = NULL;
       g_autofree char *name = aside_name (path, word, i);
-      /* Not every file system has links. */
+      /* Not every file system has hard links. */
       if (link (path, name) == 0 || (errno != EEXIST && copy_file (path, name, &reason)))
         kept = g_steal_pointer (&name);
       else if (errno != EEXIST && !g_error_matches (reason, G_IO_ERROR, G_IO_ERROR_EXISTS))
@@ -83,7 +83,7 @@ aside_keep (const char *path, const char *word, GError **error)
   return kept;
 }
 
-/* Under the name that the file itself has now, with the delta's ending. */
+/* Keeps the delta under the new name of its base, with the ending of deltas. */
 static gboolean
 keep_delta (const char *path, const char *kept, GError **error)
 {

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A value as JSON text, for SQL and people. Nothing in this program reads it back. The walk ends as
- * soon as the text is too long, so a large value costs no more than a small one. Must not know
- * tables. Tests: test-cell-json. */
+/* A value as JSON text, for SQL and people; this program never reads it. The walk ends as soon as
+ * the text is too long, so a large value costs no more than a small one. Knows nothing of tables.
+ * Tests: test-cell-json. */
 #include "storage/cell.h"
 
 #include <math.h>
 #include <string.h>
 
-/* A value of so many bytes for each byte of text is never short enough: an empty text of one byte
- * takes three letters, a number of eight bytes two. */
+/* A value with so many bytes for each byte of text never fits: an empty text of one byte takes
+ * three characters, a number of eight bytes two. */
 #define BYTES_PER_LETTER 8
 
 typedef struct
 {
   GString *text;
   gsize bytes_max;
-  guint depth; /* of arrays and tuples that are open */
+  guint depth; /* open arrays and tuples */
 } CellJson;
 
 static gboolean append (CellJson *json, GVariant *value);
@@ -34,7 +34,7 @@ cell_append_double (GString *to, double number)
     g_string_append (to, ".0");
 }
 
-/* JSON has no infinity and no NaN. */
+/* JSON has neither infinity nor NaN. */
 static void
 append_double (GString *to, double number)
 {
@@ -48,7 +48,7 @@ append_double (GString *to, double number)
   cell_append_double (to, number);
 }
 
-/* A text of GVariant is UTF-8. */
+/* `text` is UTF-8, as all texts of GVariant. */
 static void
 append_string (CellJson *json, const char *text, gsize length)
 {
@@ -113,7 +113,7 @@ append_signed (GString *to, gint64 number)
   append_unsigned (to, number < 0 ? 0 - (guint64)number : (guint64)number);
 }
 
-/* Not by g_variant_print, which takes longer than all else for a row. */
+/* Without g_variant_print, which would take longer than everything else for a row. */
 static void
 append_integer (GString *to, GVariant *value)
 {
@@ -145,7 +145,7 @@ append_integer (GString *to, GVariant *value)
     }
 }
 
-/* FALSE: a type that no record has. */
+/* FALSE: records have no values of this type. */
 static gboolean
 append (CellJson *json, GVariant *value)
 {
@@ -173,7 +173,7 @@ append (CellJson *json, GVariant *value)
     case G_VARIANT_CLASS_TUPLE:
       return append_children (json, value);
     case G_VARIANT_CLASS_ARRAY:
-      /* A member of a record is an array of small numbers, such as a tour. */
+      /* Inside a record an array of bytes is an array of small numbers, such as a tour. */
       if (json->depth > 0 || !g_variant_is_of_type (value, G_VARIANT_TYPE_BYTESTRING))
         return append_children (json, value);
       append_bytes (json, value);

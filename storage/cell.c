@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Between GVariant bytes and SQLite's own kinds of values. Must not know tables. The rule: what
- * would not come back bit for bit is stored as a blob. */
+/* Converts between GVariant bytes and SQLite's kinds of values. A value that would not be restored
+ * bit for bit is stored as a blob. Knows nothing of tables. */
 #include "storage/cell.h"
 
 #include "storage/sql.h"
 
 #include <string.h>
 
-/* A longer text is a blob: nobody reads it in a table, and looking for a wrong byte takes time. */
+/* A longer text is stored as a blob: people do not read it in a table, and validating it takes
+ * time. */
 #define CELL_TEXT_BYTES_MAX 65536
 
 typedef struct
@@ -57,7 +58,7 @@ bind_integer (sqlite3_stmt *statement, int index, const CellInteger *integer, co
   return TRUE;
 }
 
-/* NaN would become NULL, and minus zero plain zero. */
+/* SQLite would make NULL of NaN, and zero of minus zero. */
 static gboolean
 bind_real (sqlite3_stmt *statement, int index, const guint8 *data)
 {
@@ -81,7 +82,7 @@ cell_bind (sqlite3_stmt *statement, int index, const char *type, GBytes *value)
     return TRUE;
   if (strcmp (type, "d") == 0 && size == 8 && bind_real (statement, index, (const guint8 *)data))
     return TRUE;
-  /* The serialised form of a string ends with a NUL, that of bytes does not. */
+  /* The serialised form of a string ends with a NUL, the form of bytes does not. */
   gboolean is_string = strcmp (type, "s") == 0 && size > 0 && data[size - 1] == '\0';
   gsize length = is_string ? size - 1 : size;
   gboolean is_text = (is_string || strcmp (type, "ay") == 0) && length <= CELL_TEXT_BYTES_MAX

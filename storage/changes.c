@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* SQLite's update hook tells the rowids of all tables that have them; the table `result` has none,
- * so results.c tells its paths. A key may be noted for a row that is gone, or that was taken back
- * with its transaction: what is not there is passed over, what was there before is only once more
- * in the delta. Must not know what rows mean. */
+/* SQLite's update hook reports the rowids of all tables that have them. The table `result` has
+ * none, so results.c reports its paths. A key may belong to a row that was removed, or whose
+ * transaction was rolled back. Then it is skipped, or the delta has an unchanged row once more.
+ * Does not interpret rows. */
 #include "storage/changes.h"
 
 #include "storage/inventory.h"
@@ -16,8 +16,8 @@
 /* In the table run of a delta: the generation of its base. */
 #define DELTA_KEY "delta"
 
-/* Of these the changed rows are enough; the others, which are small, go whole, since results speak
- * of nodes and jobs by number. */
+/* Of these tables only changed rows are copied. The small ones are copied as a whole, since results
+ * refer to nodes and jobs by number. */
 static const struct
 {
   const char *name, *get, *put;
@@ -105,7 +105,7 @@ changes_note_result (Sql *sql, const char *path)
     changes_end (sql);
 }
 
-/* All columns of all rows that `get` gives, checksums too. */
+/* Copies all columns, checksums too, of all rows of the statement `get`. */
 static gboolean
 copy_rows (Sql *to, const char *put_text, Sql *from, sqlite3_stmt *get, GError **error)
 {
@@ -163,7 +163,7 @@ compare_paths (gconstpointer a, gconstpointer b)
   return strcmp (*(const char *const *)a, *(const char *const *)b);
 }
 
-/* In the order of the table, which is the fastest way to fill it. */
+/* In the order of the table, which is the fastest order for inserting. */
 static gboolean
 copy_results (Sql *to, Sql *from, GError **error)
 {

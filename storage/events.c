@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two files of a run have a common past, and after it each its own events under the same numbers.
- * So events are told apart by what they say, and numbered anew in the order of time. Memory: all
- * events of both, which are bounded. */
+/* Two files of a run have a common past. Later events of both may have the same numbers. So events
+ * are compared by their contents, and numbered anew in the order of time. Keeps all events of both
+ * files in memory; their number is bounded. */
 #include "storage/events.h"
 
 #include "storage/tables.h"
@@ -11,7 +11,7 @@
 typedef struct
 {
   GPtrArray *all;   /* of TablesEvent, owned */
-  GHashTable *seen; /* what it says -> how often the first file says so */
+  GHashTable *seen; /* contents -> how often the first file has them */
   guint n_new;
 } EventsUnion;
 
@@ -26,7 +26,7 @@ event_free (gpointer data)
   g_free (event);
 }
 
-/* The sum of those that are gone already. */
+/* TRUE: the event sums up older events that were removed. */
 static gboolean
 is_sum (const TablesEvent *event)
 {
@@ -46,7 +46,8 @@ add (EventsUnion *events, const TablesEvent *event)
   g_ptr_array_add (events->all, copy);
 }
 
-/* What nodes told of two coordinators is the same event, whatever the clocks of these two said. */
+/* An event that nodes reported to two coordinators is the same event, even if the clocks of the two
+ * differ. */
 static char *
 key_of (const TablesEvent *event)
 {
@@ -106,14 +107,14 @@ write_all (Sql *to, EventsUnion *events, GError **error)
 {
   if (!sql_run (to, "DELETE FROM event WHERE id > 0", error))
     return FALSE;
-  g_ptr_array_sort (events->all, compare_time); /* stable */
+  g_ptr_array_sort (events->all, compare_time); /* a stable sort */
   for (guint i = 0; i < events->all->len; i++)
     if (!tables_put_event (to, events->all->pdata[i], EVENTS_KEEP, error))
       return FALSE;
   return TRUE;
 }
 
-/* Two sums cannot be united: what is common to them is not known. So the first stays. */
+/* Two sums cannot be united, since it is not known what they have in common. So the first stays. */
 static gboolean
 copy_sum (Sql *to, Sql *from, sqlite3_stmt *get, GError **error)
 {

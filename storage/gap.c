@@ -19,7 +19,7 @@ gap_forget (Gap *gap)
   gap->is_known = gap->has_high = FALSE;
 }
 
-/* (transfer full) (nullable) */
+/* The first text of a query. (transfer full) (nullable) */
 static gboolean
 ask (Gap *gap, const char *text, const char *path, char **found, GError **error)
 {

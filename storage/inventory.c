@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Must not know what rows mean. The sum is over the rows' own checksums, so that adding or removing
- * a row costs one addition, whatever its size. Tests: test-audit. */
+/* Sums the rows' own checksums, so adding or removing a row costs one addition, whatever its size.
+ * Does not interpret rows. Tests: test-audit. */
 #include "storage/inventory.h"
 
 #include "storage/tables.h"

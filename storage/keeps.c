@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* There are as many kept states as unfinished jobs with phases: few. So their paths stand in memory
- * too, and a run without any pays nothing. Must not know jobs, nodes or GVariant. */
+/* There are few kept states: one for each unfinished job with phases. So their paths are also in
+ * memory, and a run without kept states pays nothing. Knows nothing of jobs, nodes and GVariant. */
 #include "storage/keeps.h"
 
 #include "storage/cell.h"
@@ -13,20 +13,20 @@ typedef struct
   guint32 children;
   GBytes *digest;
   double work_s;
-  guint64 sum; /* the row's */
+  guint64 sum; /* of the row */
 } KeepsEntry;
 
-/* What stood at a path before it was changed. */
+/* The entry at a path before its first change. */
 typedef struct
 {
   char *path;
-  KeepsEntry *before; /* NULL: nothing */
+  KeepsEntry *before; /* NULL: there was none */
 } KeepsChange;
 
 struct Keeps
 {
   Sql *sql;
-  GTree *entries;     /* path -> KeepsEntry, in the order of the bytes */
+  GTree *entries;     /* path -> KeepsEntry, in the order of bytes */
   GPtrArray *changes; /* of KeepsChange, since keeps_begin */
 };
 
@@ -82,7 +82,7 @@ keeps_begin (Keeps *keeps)
   g_ptr_array_set_size (keeps->changes, 0);
 }
 
-/* Before the entry of `path` changes. */
+/* Call this before the entry of `path` changes. */
 static void
 note (Keeps *keeps, const char *path)
 {
@@ -256,7 +256,8 @@ keeps_remove (Keeps *keeps, const char *from, const char *to, double *work_s, GE
   return TRUE;
 }
 
-/* FALSE: the checksum, or a value that is not of its type: such a row cannot be ours. */
+/* FALSE: the checksum is wrong, or a value is not of its type, so this program did not write the
+ * row. */
 static gboolean
 row_read (sqlite3_stmt *statement, Keep *keep)
 {

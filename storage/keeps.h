@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of kept states: of an unfinished job, the results of its finished phases. results.c has
- * the rules by which states and results cover each other. This is the table and, of a work file,
- * the part of it that must be looked at for each new row. Used by one thread. */
+/* The table of kept states: the results of the finished phases of unfinished jobs. results.c has
+ * the rules by which states and results replace each other. This file has the table and, for a work
+ * file, an index in memory that is looked at for each new row. Used by one thread. */
 #pragma once
 
 #include "storage/sql.h"
@@ -15,7 +15,7 @@ typedef struct
   gsize digest_size;
   const char *type;
   GBytes *value; /* GVariant bytes of `type` */
-  const char *args; /* (nullable) the job's arguments as JSON, for people: no NUL behind them */
+  const char *args; /* (nullable) the job's arguments as JSON, for people; not terminated by NUL */
   gsize args_size;
 } Keep;
 
@@ -33,21 +33,21 @@ void keeps_free (Keeps *keeps);
 /* keeps_rollback undoes the changes since this call. */
 void keeps_begin (Keeps *keeps);
 void keeps_rollback (Keeps *keeps);
-/* Reads the table again after a commit that failed and may have taken effect. FALSE: the table
+/* Reads the table again, after a commit that failed but may have taken effect. FALSE: the table
  * cannot be read. */
 gboolean keeps_reread (Keeps *keeps, GError **error);
 
 guint keeps_count (const Keeps *keeps);
-/* Of the rows in the table. */
+/* The number of rows in the table, and the sum of their checksums. */
 Tally keeps_tally (const Keeps *keeps);
 /* How many children the state of `path` stands for; 0: there is no state. */
 guint32 keeps_children (const Keeps *keeps, const char *path);
 /* TRUE: the table has this state, or one of the same job that stands for more. */
 gboolean keeps_has (const Keeps *keeps, const Keep *keep);
-/* (nullable) (borrowed until the next change): the first path with from <= path < to. */
+/* The first path with from <= path < to. (nullable) (borrowed until the next change) */
 const char *keeps_next (const Keeps *keeps, const char *from, const char *to);
-/* Enters or replaces. `work_s`: the computing time that the state stands for, at least that of the
- * state that it replaces; it is remembered until the file is closed. */
+/* Inserts or replaces. `work_s`: the computing time of the state, at least that of the state it
+ * replaces; remembered until the file is closed. */
 gboolean keeps_put (Keeps *keeps, const Keep *keep, double work_s, GError **error);
 /* Removes from <= path < to; their work is added to `work_s`. */
 gboolean keeps_remove (Keeps *keeps, const char *from, const char *to, double *work_s,

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A row of a table without rowids that is longer than about a quarter of a page goes on in pages of
- * its own, of which the last one is not full: with pages of 4 KiB, rows of 6 KiB take 8. So the
- * pages must be small beside the rows, or the rows small beside the pages. The numbers 12, 23, 32,
- * 64 and 255 are those of SQLite's file format. Must not know what the rows mean. */
+/* In a table without rowids, a row longer than about a quarter of a page continues in pages of its
+ * own, and the last of these is not full: with pages of 4 KiB, rows of 6 KiB take 8. So pages
+ * should be small compared to the rows, or rows small compared to the pages. The numbers 12, 23,
+ * 32, 64 and 255 are from SQLite's file format. Does not interpret rows. */
 #include "storage/layout.h"
 
-/* Shorter rows are well off in pages of the common size, and there are too many of them to look at
- * each. */
+/* For shorter rows the usual page size is fine, and there are too many of them to look at each. */
 #define ROW_BYTES_MIN 256
-/* A smaller file is worth smaller pages, which take longer, from this share on. */
+/* A file of at most this share of the size justifies smaller pages, which are slower. */
 #define WORTH 0.97
 
-/* What a record has beside path and value. */
+/* Bytes of a record besides path and value. */
 #define RECORD_BESIDE 60
 
-/* Of the other tables and the indexes each has a page at least. */
+/* Each of the other tables and indexes has at least one page. */
 #define PAGES_BESIDE 20
 
 static const guint32 page_sizes[] = { SQL_PAGE_BYTES, 1024, 512, 65536 };
@@ -24,7 +23,7 @@ layout_add (Layout *layout, gsize payload)
 {
   gsize usable = layout->page_size - 12, chain = layout->page_size - 4;
   gsize most = usable * 64 / 255 - 23, least = usable * 32 / 255 - 23;
-  gsize local = payload, beside = 4; /* its place in the page's list, and its length */
+  gsize local = payload, beside = 4; /* its entry in the page's list, and its length */
   if (payload > most)
     {
       local = least + (payload - least) % chain;
@@ -46,7 +45,7 @@ layout_bytes (const Layout *layout)
   return (layout->pages + (layout->used > 0)) * layout->page_size;
 }
 
-/* Are the rows long on the whole? */
+/* TRUE in *is_so: the average row is long. */
 static gboolean
 has_long_rows (Sql *sql, gboolean *is_so, GError **error)
 {

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Numbers for names. The last one asked for is remembered, because results come in long series of
- * one node and one job. Must not know what nodes and jobs are. Tests: test-layout. */
+/* Numbers for names. The last name is remembered, because results come in long series of one node
+ * and one job. Knows nothing of nodes and jobs. Tests: test-layout. */
 #include "storage/names.h"
 
 #include "storage/tables.h"
 
 #include <string.h>
 
-/* Three bytes in each row; two jobs of one program rarely meet there, and then the second takes the
- * next number. */
+/* Three bytes in each row. Two jobs of a program rarely get the same number; then the second gets
+ * the next one. */
 #define JOB_NUMBER_MASK 0xffffff
 
-/* Nodes come and go as long as a run lasts, and only those that are here bring results. */
+/* Nodes come and go throughout a run, but only present nodes send results. */
 #define NODES_KEPT_MAX 64
 
 typedef struct
 {
   gint64 number;
-  char *name, *type; /* type: of jobs only */
+  char *name, *type; /* `type`: only of jobs */
 } NamesEntry;
 
 typedef struct
 {
-  GHashTable *by_number; /* NamesEntry, as its own key */
+  GHashTable *by_number; /* NamesEntry, which is its own key */
   GHashTable *by_name;   /* the same entries, borrowed */
   const NamesEntry *last;
 } NamesTable;
@@ -149,7 +149,7 @@ names_free (Names *names)
   g_free (names);
 }
 
-/* (nullable): the known entry. */
+/* The entry, if it is known. (nullable) */
 static const NamesEntry *
 table_find (NamesTable *table, const char *name, const char *type)
 {

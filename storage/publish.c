@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Temporary file beside the target, copy by SQLite, check, fsync, rename, fsync of the folder. The
- * temporary file is ".NAME.RUN.HOST-PID-BIRTH-N.tmp" with mode 0600; before the rename it gets the
- * mode of the file that it replaces, or, when there is none, what the umask gives any new file.
- * Must not know what the copy holds. */
+ * temporary file is ".NAME.RUN.HOST-PID-BIRTH-N.tmp" with mode 0600. Before the rename it gets the
+ * mode of the file that it replaces, or else the mode that the umask gives new files. Does not
+ * interpret the copy. */
 #include "storage/publish.h"
 
 #include "host/crash.h"
@@ -22,14 +22,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Of ".NAME.RUN.HOST-PID-BIRTH-N.tmp" no part may make the whole longer than a file name can be
- * (255). */
+/* Limits for parts of ".NAME.RUN.HOST-PID-BIRTH-N.tmp", so that the whole is not longer than a file
+ * name may be (255). */
 #define NAME_BYTES_MAX 130
 #define RUN_BYTES_MAX 64
-/* SQLite's own name for the journal of a file; it stays behind when we are killed in a copy. */
+/* The ending of SQLite's journal, which stays behind if the process is killed during a copy. */
 #define JOURNAL "-journal"
 #define LOCK_TRIES 100 /* in a second */
-/* Nobody needs a day between two writes of a copy. */
+/* No copy takes a day between two writes. */
 #define OLD_S (24 * 3600)
 #define TRIAL_BLOCK_BYTES 65536u
 
@@ -41,7 +41,7 @@ temporary_name (const char *target, const char *run)
   g_autofree char *name = g_strndup (base, NAME_BYTES_MAX);
   g_autofree char *clean = g_strndup (run, RUN_BYTES_MAX);
   g_autofree char *mark = process_mark (getpid ());
-  static int last; /* a process may have two coordinators for a while */
+  static int last; /* for a while a process may have two coordinators */
   g_strcanon (clean, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "-", '_');
   return g_strdup_printf ("%s/.%s.%s.%s-%d.tmp", folder, name, clean, mark,
                           g_atomic_int_add (&last, 1));
@@ -55,7 +55,7 @@ place_failed (GError **error, const char *what, const char *target)
   return FALSE;
 }
 
-/* The file descriptor, or -1. `mode`: what the finished file gets. */
+/* Returns the descriptor, or -1. `mode` (out): the mode of the finished file. */
 static int
 temporary_open (const char *name, const char *target, mode_t *mode, GError **error)
 {
@@ -95,7 +95,7 @@ copy_without_gaps (Sql *sql, const char *name, GError **error)
   guint32 page_size;
   if (!layout_choose (sql, &page_size, error))
     return FALSE;
-  /* Said of the next copy; the work file itself keeps the pages that it has. */
+  /* Applies to the next copy; the work file itself keeps its page size. */
   g_autofree char *pragma
       = g_strdup_printf ("PRAGMA page_size=%u; PRAGMA synchronous=OFF", page_size);
   sqlite3_stmt *statement
@@ -107,7 +107,7 @@ copy_without_gaps (Sql *sql, const char *name, GError **error)
   return sql_settle (sql, good ? error : NULL) && good;
 }
 
-/* What one statement says first; NULL: error. */
+/* The first value of a statement; NULL: error. */
 static char *
 ask (sqlite3 *db, const char *text)
 {
@@ -120,8 +120,8 @@ ask (sqlite3 *db, const char *text)
   return answer;
 }
 
-/* The copy was made in one transaction: it is whole, or, should that have been taken back, empty.
- */
+/* The copy was made in one transaction. So it is complete, or empty if the transaction was rolled
+ * back. */
 static gboolean
 copy_is_whole (sqlite3 *db, sqlite3 *copy)
 {
@@ -132,9 +132,8 @@ copy_is_whole (sqlite3 *db, sqlite3 *copy)
   return g_strcmp0 (check, "ok") == 0 && expected != NULL && g_strcmp0 (expected, found) == 0;
 }
 
-/* VACUUM INTO, so that the copy has no gaps: its size follows the frontier. Neither is its journal
- * of use nor a sync of SQLite's: a half-made copy is thrown away, and the finished one is synced by
- * us. */
+/* VACUUM INTO leaves no gaps, so the size of the copy follows the frontier. SQLite needs neither a
+ * journal nor a sync here: a partial copy is deleted, and the complete one is synced below. */
 static gboolean
 copy_into (Sql *sql, int fd, const char *name, GError **error)
 {
@@ -157,11 +156,12 @@ copy_into (Sql *sql, int fd, const char *name, GError **error)
   return good;
 }
 
-/* The file's change counter. Any will do: SQLite only asks whether it has changed. */
+/* The place of the file's change counter. Any value will do: SQLite only tests whether it has
+ * changed. */
 #define COUNTER_AT 24
 
-/* So that no two publications begin alike: stores that give files no tags are asked for the first
- * bytes (place.h). */
+/* Makes the first bytes of every publication different: for stores without tags these bytes are
+ * compared (place.h). */
 static gboolean
 mark_copy (int fd, const PublishMark *mark)
 {
@@ -182,7 +182,7 @@ sync_folder (const char *target)
   int fd = open (folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0)
     return;
-  /* Some file systems cannot sync a folder; the rename is atomic there all the same. */
+  /* Some file systems cannot sync a folder; there the rename is atomic nevertheless. */
   (void)fsync (fd);
   (void)close (fd);
 }
@@ -259,7 +259,7 @@ publish_copy (Sql *sql, const char *target, const char *run, const PublishMark *
   else
     good = (mark_copy (fd, mark) && put_in_place (fd, name, target, mode, &status))
            || place_failed (error, "write", target);
-  /* A disk that fails at the right moment leaves it there even when the copy is whole. */
+  /* After a disk error at the right moment it stays there, even if the copy is complete. */
   g_autofree char *journal = g_strconcat (name, JOURNAL, NULL);
   (void)g_unlink (journal);
   if (!good)
@@ -280,7 +280,7 @@ fill_trial (int fd, guint64 bytes)
 {
   g_autofree char *block = g_malloc (TRIAL_BLOCK_BYTES);
   for (guint i = 0; i < TRIAL_BLOCK_BYTES; i++)
-    block[i] = (char)(i * 2654435761u >> 11); /* nothing that a store would make smaller */
+    block[i] = (char)(i * 2654435761u >> 11); /* bytes that a store cannot compress */
   while (bytes > 0)
     {
       gsize n = (gsize)MIN (bytes, TRIAL_BLOCK_BYTES);
@@ -311,8 +311,8 @@ publish_trial (const char *target, const char *run, guint64 bytes, guint64 *us, 
   return good;
 }
 
-/* What is left of ".NAME.RUN.HOST-PID-BIRTH-N.tmp" behind ".NAME.", taken apart. FALSE: no such
- * name. */
+/* Parses the part of ".NAME.RUN.HOST-PID-BIRTH-N.tmp" behind ".NAME.". FALSE: it has another
+ * form. */
 static gboolean
 read_temporary (const char *rest, ProcessMark *maker)
 {
@@ -328,8 +328,8 @@ read_temporary (const char *rest, ProcessMark *maker)
   return end > number && (strcmp (end, ".tmp") == 0 || strcmp (end, ".tmp" JOURNAL) == 0);
 }
 
-/* TRUE: its maker is dead; or lives elsewhere, if at all, and nobody has written it for so long
- * that nobody does. */
+/* TRUE: the maker is dead, or it is of another host and has not written for so long that it must
+ * be. */
 static gboolean
 is_left_over (const char *path, const ProcessMark *maker)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Puts a verified copy of the work file at its public place, so that a reader finds a whole
- * checkpoint there at any moment. Blocks on the disk. */
+/* Puts a verified copy of the work file at its target, so that a reader finds a complete checkpoint
+ * there at any moment. Blocks on the disk. */
 #pragma once
 
 #include "storage/sql.h"
 
-/* Makes and removes a temporary file beside `target`. FALSE: STORAGE_ERROR_PLACE in one sentence.
- */
+/* Makes and removes a temporary file beside `target`. FALSE: STORAGE_ERROR_PLACE in one
+ * sentence. */
 gboolean publish_try (const char *target, const char *run, GError **error);
 typedef struct
 {
@@ -23,7 +23,7 @@ typedef struct
 } PublishMark;
 
 /* Replaces `target` by a copy of the file of `sql`, in one step. `mark` (nullable). FALSE: `target`
- * is as it was, without a temporary file beside it. */
+ * is unchanged, and no temporary file is left. */
 gboolean publish_copy (Sql *sql, const char *target, const char *run, const PublishMark *mark,
                        Published *published, GError **error);
 /* The same steps with a file of `bytes` that replaces nothing and is removed again. `us`: how long

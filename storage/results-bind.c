@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The columns of a result that are not its own words: numbers in place of names, and what is there
- * for people alone. Must not know what else a row says. Tests: test-storage, test-layout. */
+/* Binds the columns of a result that are not copied as they are: numbers in place of names, and the
+ * texts and times for people. Tests: test-storage, test-layout. */
 #include "storage/results-private.h"
 
 #include "storage/cell.h"

@@ -9,7 +9,7 @@
 typedef struct
 {
   char *path;
-  gboolean is_saved;   /* its row stands in the table, so no saved row lies at or above `path` */
+  gboolean is_saved;   /* its row is in the table, so no saved row lies at or above `path` */
   gboolean is_covered; /* a saved row lies at or above `path`; no later row changes that */
 } ResultsStem;
 
@@ -19,18 +19,19 @@ struct Results
   Keeps *keeps;
   GHashTable *stems; /* id -> ResultsStem: all stems that were ever met */
   guint n_saved_stems;
-  guint64 stem_sums;                   /* of the saved ones */
-  int changes_before;                  /* of the connection, at the begin of the transaction */
+  guint64 stem_sums;                   /* of the saved stems */
+  int changes_before;                  /* sqlite3_total_changes at the begin of the transaction */
   ResultsTotals totals, totals_before; /* _before: at the begin of the transaction */
   gboolean is_unsure;                  /* a transaction was rolled back, or failed at its end */
-  Names *names;                        /* (nullable) until one is needed, and after a rollback */
-  Gap rows, stems_at;                  /* the gaps at the last row and stem that were put or looked
-                                          up */
-  gint64 root; /* number of the last root of which the table has a row; -1: not known */
+  Names *names;                        /* (nullable): NULL before the first use, and after a
+                                        * rollback */
+  Gap rows, stems_at;                  /* the gaps at the last row and stem that were inserted or
+                                        * looked up */
+  gint64 root; /* number of the last root with a row in the table; -1: not known */
 };
 
-/* In a transaction; FALSE: error. The work of the removed rows and kept states is added to
- * `work_s`. */
+/* The next three functions: in a transaction; FALSE: error. They add the work of removed rows and
+ * kept states to `work_s`. */
 
 /* Removes the rows with from <= path < to. */
 gboolean results_remove_rows (Results *results, const char *from, const char *to, double *work_s,
@@ -44,6 +45,6 @@ gboolean results_remove_phases (Results *results, const Keep *keep, double *work
  * `job`. FALSE: error. */
 gboolean results_bind_names (Results *results, sqlite3_stmt *statement, const Result *row,
                              GError **error);
-/* Binds arguments and times. `json`: the bytes in the column of that name. A value that would make
- * the row longer than cell.h allows stays NULL. */
+/* Binds arguments and times. `json`: bytes in the column of that name. A value that would make the
+ * row longer than cell.h allows becomes NULL. */
 void results_bind_told (sqlite3_stmt *statement, const Result *row, gsize json);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reading results and stems of any file, row by row, with each row's proof. Must not know what is
- * done with them. Tests: test-front, test-storage. */
+/* Reads results and stems of any file, row by row, and verifies each. Tests: test-front,
+ * test-storage. */
 #include "storage/results.h"
 
 #include "storage/cell.h"
@@ -18,12 +18,12 @@
 static sqlite3_stmt *
 query_ready (Sql *sql, const ResultsQuery *query, Names *names, GError **error)
 {
-  gint64 node = -1; /* nobody's number */
+  gint64 node = -1; /* no node has this number */
   const char *text = RESULT_SELECT " ORDER BY path LIMIT ?2";
   if (query->largest)
     text = RESULT_SELECT " WHERE path IN (SELECT path FROM result WHERE ?1 IS NULL OR node = ?1"
                          " ORDER BY weight DESC, path LIMIT ?2) ORDER BY weight DESC, path";
-  else if (query->below != NULL) /* '0' is what follows '/' */
+  else if (query->below != NULL) /* '0' follows '/' */
     text = RESULT_SELECT " WHERE path >= ?1 AND path < ?1 || '0' ORDER BY path LIMIT ?2";
   else if (query->node != NULL)
     text = RESULT_SELECT " WHERE node = ?1 ORDER BY path LIMIT ?2";
@@ -41,7 +41,8 @@ query_ready (Sql *sql, const ResultsQuery *query, Names *names, GError **error)
   return statement;
 }
 
-/* There may be millions of rows, and to give their columns to a function of SQL takes longer. */
+/* Without an SQL function: there may be millions of rows, and passing columns to a function takes
+ * longer. */
 static gboolean
 is_proved (const Sql *sql, const Record *record)
 {
@@ -63,7 +64,7 @@ real_of (const RecordColumn *column)
   return column->kind == 'r' ? column->real : (double)integer_of (column);
 }
 
-/* A value whose type is not known, as SQLite has it. */
+/* A value of unknown type, as SQLite has it. */
 static GBytes *
 raw_value (const RecordColumn *column)
 {
@@ -74,7 +75,8 @@ raw_value (const RecordColumn *column)
   return g_bytes_new (column->data, column->size);
 }
 
-/* FALSE: the checksum, or a value that is not of its type: such a row cannot be ours. */
+/* FALSE: the checksum is wrong, or a value is not of its type, so this program did not write the
+ * row. */
 static gboolean
 row_of (const Sql *sql, const Record *record, Names *names, gboolean any_job, Result *row)
 {
@@ -110,7 +112,7 @@ row_of (const Sql *sql, const Record *record, Names *names, gboolean any_job, Re
   return row->value != NULL;
 }
 
-/* To ask for a column takes longer than to ask for its value. SQLite puts a NUL behind a text. */
+/* Reads values, since reading columns takes longer. SQLite puts a NUL behind a text. */
 static gboolean
 row_read (const Sql *sql, sqlite3_stmt *statement, Names *names, gboolean any_job, Result *row)
 {
@@ -121,7 +123,6 @@ row_read (const Sql *sql, sqlite3_stmt *statement, Names *names, gboolean any_jo
   return row_of (sql, &record, names, any_job, row);
 }
 
-/* Returns FALSE. */
 static gboolean
 refuse_row (GError **error)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a row or a kept state stands for goes: the rows, kept states and stems below it. By ranges
- * of texts, so that the cost is by what is there. */
+/* Removes the rows, kept states and stems that a new row or kept state replaces. It works on ranges
+ * of texts, so the cost depends only on what is there. */
 #include "storage/results-private.h"
 
 #include "storage/rowsum.h"
 
 #include <string.h>
 
-/* As sql_ready, for ?1 <= path < ?2. */
+/* As sql_ready, with ?1 <= path < ?2 bound. */
 static sqlite3_stmt *
 range_ready (Sql *sql, const char *text, const char *from, const char *to, GError **error)
 {
@@ -20,7 +20,7 @@ range_ready (Sql *sql, const char *text, const char *from, const char *to, GErro
   return statement;
 }
 
-/* After all paths: only the first root's range ends here, if there is no other root. */
+/* Greater than all paths. Used for the range of the first root, if there is no other root. */
 #define LAST_TEXT "\x7f"
 
 static gboolean
@@ -64,7 +64,7 @@ results_remove_rows (Results *results, const char *from, const char *to, double 
   if (found.rows == 0)
     return TRUE;
 
-  /* Without a condition SQLite gives whole pages back and looks at no row. */
+  /* Without a condition SQLite frees whole pages and reads no row. */
   sqlite3_stmt *statement
       = takes_all (from, to)
             ? sql_ready (results->sql, "DELETE FROM result", error)
@@ -81,8 +81,8 @@ results_remove_rows (Results *results, const char *from, const char *to, double 
   return TRUE;
 }
 
-/* Puts the ids of the saved stems with from <= path < to into `found` and takes them out of
- * memory's index. */
+/* Removes the saved stems with from <= path < to from the index in memory, and appends their ids to
+ * `found`. */
 static gboolean
 take_stems (Results *results, const char *from, const char *to, GQueue *found, GError **error)
 {
@@ -119,9 +119,9 @@ remove_stem (Results *results, const char *id, GError **error)
   return !has_row || sql_finish (results->sql, statement, error);
 }
 
-/* The range of its own texts, and that of every stem that stands at or below it. The order of the
- * digits makes "PATH" … "PATH0" exactly PATH and the texts that continue it. The only root's range
- * takes in everything, which is faster. */
+/* Removes the range of `path`'s own text, and the range of every stem at or below it. By the order
+ * of bytes, "PATH" … "PATH0" is exactly PATH and the texts that continue it. The only root's range
+ * contains everything, which is faster. */
 gboolean
 results_remove_all (Results *results, const char *path, double *work_s, GError **error)
 {
@@ -140,7 +140,8 @@ results_remove_all (Results *results, const char *path, double *work_s, GError *
       if (good && results->n_saved_stems > 0 && !gap_spans (&results->stems_at, base, to))
         {
           good = take_stems (results, base, to, &found, error);
-          gap_put (&results->stems_at, base, FALSE); /* none is left from here to the next */
+          gap_put (&results->stems_at, base, FALSE); /* nothing is left between here and the next
+                                                      * text */
         }
       while (!g_queue_is_empty (&found))
         {
@@ -153,8 +154,7 @@ results_remove_all (Results *results, const char *path, double *work_s, GError *
   return good;
 }
 
-/* The first text with from <= text < to that a row, a kept state or a saved stem has; NULL: none.
- */
+/* The first text with from <= text < to of a row, kept state or saved stem; NULL: there is none. */
 static gboolean
 next_text (Results *results, const char *from, const char *to, char **text, GError **error)
 {
@@ -179,8 +179,8 @@ next_text (Results *results, const char *from, const char *to, char **text, GErr
   return TRUE;
 }
 
-/* Removes all that lies at or below those children of `base` whose numbers are less than `n`. Goes
- * from child to child that anything is there of, so that its cost is by what is there. */
+/* Removes everything at or below the children of `base` with numbers less than `n`. Goes from one
+ * existing child to the next, so the cost depends only on what is there. */
 static gboolean
 remove_phases_of (Results *results, const char *base, guint32 n, double *work_s, GError **error)
 {
@@ -200,11 +200,11 @@ remove_phases_of (Results *results, const char *base, guint32 n, double *work_s,
       if (number < n && !results_remove_all (results, child, work_s, error))
         return FALSE;
       g_free (from);
-      from = g_strconcat (child, "0", NULL); /* behind all that continues this child */
+      from = g_strconcat (child, "0", NULL); /* behind all texts that continue this child */
     }
 }
 
-/* The children of a job where a stem ends are texts of that stem. */
+/* If a stem ends at this job, the texts of its children begin with the stem's id. */
 gboolean
 results_remove_phases (Results *results, const Keep *keep, double *work_s, GError **error)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Compaction (§3.3 of the paper: results that have an ancestor in the file go) inside each
- * transaction, at the cost of a look or two at the tree of paths for each new row. Must not know
- * jobs, nodes or GVariant. Tests: test-storage, test-keeps. */
+/* Compaction (§3.3 of the paper: results with an ancestor in the file are removed) within each
+ * transaction, by one or two queries for each new row. Knows nothing of jobs, nodes and GVariant.
+ * Tests: test-storage, test-keeps. */
 #include "storage/results-private.h"
 
 #include "storage/cell.h"
@@ -24,7 +24,7 @@ results_new (Sql *sql, GError **error)
 {
   g_assert (sql != NULL);
 
-  /* Stems by their path, in memory: the file itself needs no index for them. */
+  /* An index of stems by path, in memory: the file itself does not need one. */
   if (!sql_run (sql, "CREATE TEMP TABLE stem_at (path TEXT PRIMARY KEY, id) WITHOUT ROWID", error))
     return NULL;
   Results *results = g_new0 (Results, 1);
@@ -71,8 +71,8 @@ results_set_totals (Results *results, const ResultsTotals *totals)
   results->totals = *totals;
 }
 
-/* Which stems are saved. The table of their paths goes back with a commit that failed, even if what
- * it speaks of stands in the file. */
+/* Finds out which stems are saved. The temporary table of their paths is rolled back after a failed
+ * commit, even if the stems are in the file. */
 static gboolean
 reread_stems (Results *results, GError **error)
 {
@@ -104,8 +104,8 @@ reread_stems (Results *results, GError **error)
   return good;
 }
 
-/* After a rollback nothing that is known of the file counts: a commit that failed may have
- * happened. */
+/* After a rollback nothing that was known about the file is valid: a commit that failed may have
+ * taken effect. */
 static gboolean
 reread (Results *results, GError **error)
 {
@@ -125,7 +125,7 @@ reread (Results *results, GError **error)
 gboolean
 results_begin (Results *results, GError **error)
 {
-  if (!sqlite3_get_autocommit (results->sql->db)) /* a rollback failed too */
+  if (!sqlite3_get_autocommit (results->sql->db)) /* an earlier rollback failed, too */
     results_rollback (results);
   results->totals_before = results->totals;
   if (!sql_run (results->sql, "BEGIN IMMEDIATE", error)
@@ -136,7 +136,7 @@ results_begin (Results *results, GError **error)
   return results->rows.is_known || gap_find_last (&results->rows, error);
 }
 
-/* The large tables are counted as they change, the others anew. */
+/* Large tables are counted as they change, the others by a query. */
 static gboolean
 write_inventory (Results *results, GError **error)
 {
@@ -174,7 +174,7 @@ results_commit (Results *results, GError **error)
 void
 results_rollback (Results *results)
 {
-  if (!sqlite3_get_autocommit (results->sql->db)) /* else SQLite did it by itself */
+  if (!sqlite3_get_autocommit (results->sql->db)) /* otherwise SQLite has rolled back */
     sqlite3_exec (results->sql->db, "ROLLBACK", NULL, NULL, NULL);
   results->totals = results->totals_before;
   results->root = -1;
@@ -200,7 +200,7 @@ results_knows_stem (Results *results, const char *id)
   return g_hash_table_contains (results->stems, id);
 }
 
-/* (nullable): the stem that `path` continues, if it does and the stem is known. */
+/* The stem that `path` continues, if it does and the stem is known. (nullable) */
 static ResultsStem *
 stem_of (Results *results, const char *path, char id[RESULTS_STEM_ID_LENGTH + 1])
 {
@@ -213,15 +213,15 @@ stem_of (Results *results, const char *path, char id[RESULTS_STEM_ID_LENGTH + 1]
 
 typedef enum
 {
-  COVER_NONE,     /* nothing at or above */
-  COVER_ABOVE,    /* a row above it: drop */
-  COVER_EQUAL,    /* the row itself, or a newer one of the same path: drop */
-  COVER_REPLACED, /* the same path with another digest, saved before: the newer one wins */
+  COVER_NONE,     /* no row at or above it */
+  COVER_ABOVE,    /* a row above it: the new row is dropped */
+  COVER_EQUAL,    /* this row, or a newer one with the same path: dropped */
+  COVER_REPLACED, /* an older row with the same path and another digest: replaced */
 } Cover;
 
-/* In an antichain the only row that can lie at or above `path`, within one stem's texts, is its
- * predecessor in the order of the bytes: whatever else sorts between an ancestor and `path` would
- * lie below that ancestor. */
+/* In an antichain, only the predecessor of `path` in the order of bytes can lie at or above it
+ * (among texts of one stem). Any other text between an ancestor and `path` would lie below that
+ * ancestor. */
 static gboolean
 look_back (Results *results, const char *path, const Result *row, Cover *cover, GError **error)
 {
@@ -265,7 +265,7 @@ is_below (const char *path, const char *above)
   return strncmp (path, above, length) == 0 && path[length] == '/';
 }
 
-/* The same from memory alone: batches come sorted and whole files too. FALSE: not known. */
+/* The same without a query: batches and whole files come sorted. FALSE: not known. */
 static gboolean
 recall_back (Results *results, const char *path, Cover *cover)
 {
@@ -277,7 +277,7 @@ recall_back (Results *results, const char *path, Cover *cover)
   return TRUE;
 }
 
-/* The stems of `path` up to `last`, which was found to be covered. */
+/* Marks the stems of `path` up to `last`, which is covered. */
 static void
 mark_covered (Results *results, const char *path, const ResultsStem *last)
 {
@@ -287,9 +287,9 @@ mark_covered (Results *results, const char *path, const ResultsStem *last)
     stem->is_covered = TRUE;
 }
 
-/* One look for the path and one for each stem of its chain, up to the first stem that is saved:
- * that one proves that nothing lies above; or to the first that is known to be covered. So each
- * stem is looked at twice at most. */
+/* One query for the path and one for each stem above it, up to the first stem that is saved, which
+ * proves that no row lies above it, or is known to be covered. So each stem is queried at most
+ * twice. */
 static gboolean
 find_cover (Results *results, const char *path, const Result *row, Cover *cover, GError **error)
 {
@@ -312,7 +312,7 @@ find_cover (Results *results, const char *path, const Result *row, Cover *cover,
   return TRUE;
 }
 
-/* TRUE: `path` lies in a phase that some job above it has kept. */
+/* TRUE: `path` lies in a finished phase of a kept state above it. */
 static gboolean
 lies_in_kept_phase (Results *results, const char *path)
 {
@@ -361,7 +361,7 @@ save_stem (Results *results, const char *id, ResultsStem *stem, GError **error)
   return TRUE;
 }
 
-/* What is above a saved stem is saved too, so the walk up ends at the first one. */
+/* All stems above a saved stem are saved, so the walk upwards ends at the first one. */
 static gboolean
 save_stems (Results *results, const char *path, GError **error)
 {
@@ -376,7 +376,7 @@ save_stems (Results *results, const char *path, GError **error)
   return TRUE;
 }
 
-/* A path of another root than the first begins with its number. */
+/* The number of the root; paths of the first root have none. */
 static gint64
 root_of (const char *path)
 {
@@ -400,7 +400,8 @@ find_root (Results *results, GError **error)
   return TRUE;
 }
 
-/* (transfer full), or NULL in `path`: the row of an earlier root that still weighs something. */
+/* A row of an earlier root whose weight is not 0 yet. (transfer full) NULL in *path: there is
+ * none. */
 static gboolean
 next_heavy (Results *results, char **path, double *weight, guint64 *sum, GError **error)
 {
@@ -425,8 +426,8 @@ next_heavy (Results *results, char **path, double *weight, guint64 *sum, GError 
   return TRUE;
 }
 
-/* This root is the last one from now on: those before it weigh nothing, so that the sum of all
- * weights says how far this one is. */
+/* Makes this root the last. Rows of earlier roots get the weight 0, so that the sum of all weights
+ * is the finished share of this root. */
 static gboolean
 begin_root (Results *results, gint64 root, GError **error)
 {
@@ -460,7 +461,7 @@ begin_root (Results *results, gint64 root, GError **error)
 static double
 at_least_zero (double number)
 {
-  return number > 0 ? number : 0; /* NaN and minus zero too */
+  return number > 0 ? number : 0; /* also for NaN and minus zero */
 }
 
 static void
@@ -503,7 +504,7 @@ insert (Results *results, const Result *row, double work_s, GError **error)
   own.work_s = at_least_zero (work_s);
   sqlite3_bind_double (statement, 6, own.work_s);
   sqlite3_bind_int64 (statement, 7, row->saved);
-  /* Of an earlier root, when it came late. */
+  /* A late row of an earlier root. */
   if (row->path[0] != '~' && root_of (row->path) < results->root)
     own.weight = 0;
   sqlite3_bind_double (statement, 8, at_least_zero (own.weight));
@@ -547,7 +548,7 @@ results_put (Results *results, const Result *row, gboolean *written, GError **er
   double below_s = 0, forgotten = 0;
   if (cover == COVER_REPLACED)
     {
-      /* Nothing sorts between a text and itself with this byte behind it. */
+      /* No text lies between a text and the same text with this byte appended. */
       g_autofree char *after = g_strconcat (row->path, "\x01", NULL);
       if (!results_remove_rows (results, row->path, after, &forgotten, error))
         return FALSE;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of results and its stems: an antichain keyed by path text. No saved row lies below
- * another; the stems in the table are exactly those that the rows need. A path is "" (the first
+/* The table of results and its stems. The results are an antichain by path: no saved row lies below
+ * another. The table of stems has exactly the stems that the rows need. A path is "" (the first
  * root) or "/0/3/1", "1:" (the next root) or "1:/0/3", or "~ID/0/3", which continues the path of
- * stem ID. The rows of the last root that has any carry the weights: an earlier root, which is
- * finished, weighs nothing. Used by one thread. */
+ * stem ID. Rows of the last root with rows have weights; earlier roots are finished, and their rows
+ * have the weight 0. Used by one thread. */
 #pragma once
 
 #include "storage/keeps.h"
@@ -21,12 +21,12 @@ typedef struct
   double work_s; /* computing time that the row stands for */
   gint64 saved;  /* wall clock, unix seconds */
   double weight; /* share of the tree of its root */
-  /* Only for people. (nullable): its arguments as JSON text, which need not end with a NUL. */
+  /* (nullable): its arguments as JSON text, only for people; it need not end with a NUL. */
   const char *args;
   gsize args_size;
   gint64 began;   /* wall clock, unix seconds; 0: not known */
-  gint64 took_ms; /* since then; 0 if `began` is not known */
-  guint64 sum;    /* its checksum in the file that it was read from; ignored when it is put */
+  gint64 took_ms; /* milliseconds from then on; 0 if `began` is not known */
+  guint64 sum;    /* its checksum in the file from which it was read; ignored by results_put */
 } Result;
 
 typedef struct Results Results;
@@ -36,34 +36,33 @@ Results *results_new (Sql *sql, GError **error);
 void results_free (Results *results);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Results, results_free)
 
-/* A transaction over the whole file. After a failure of anything inside, roll back. */
+/* A transaction over the whole file. If any call inside it fails, roll back. */
 gboolean results_begin (Results *results, GError **error);
 /* Also writes the inventory (inventory.h) of the file, if anything changed. */
 gboolean results_commit (Results *results, GError **error);
 void results_rollback (Results *results);
 
-/* Makes a stem known; it is written when a row needs it. */
+/* Makes a stem known. It is written with the first row that needs it. */
 void results_meet_stem (Results *results, const char *id, const char *path);
 gboolean results_knows_stem (Results *results, const char *id);
 
-/* Enters a row, in a transaction. If it lies below a saved row, or in a phase that a kept state
- * stands for, nothing is written. Rows and kept states below it are removed; its work_s includes
- * theirs and is never less. Same path and digest: the first stays; other digest: the one saved
- * later stays. `written`: the table changed. FALSE: error. */
+/* Inserts a row, in a transaction. If it lies below a saved row, or in a phase of a kept state,
+ * nothing is written. Rows and kept states below it are removed; its work_s is at least theirs.
+ * Same path and digest: the first stays; other digest: the one saved later stays. `written`: the
+ * table changed. FALSE: error. */
 gboolean results_put (Results *results, const Result *row, gboolean *written, GError **error);
 
-/* Counts a row that is in the table already, of a file without stems and kept states that was
- * copied as it is; call it in the order of paths. FALSE: the row is not greater than the last one,
+/* Counts a row that is in the table already, in a file that was copied as it is and has no stems
+ * and kept states. Call it in the order of paths. FALSE: the row is not greater than the last one,
  * or lies below it. */
 gboolean results_adopt (Results *results, const Result *row);
-/* The same check alone. `last` (nullable): the path of the row before it, if there is one. */
+/* Only the check. `last` (nullable): the path of the row before it, if there is one. */
 gboolean results_follows (const char *last, const char *path);
 
-/* Enters a kept state, in a transaction. If a row lies at or above it, or it lies in a finished
- * phase of a job above it, nothing is written. The rows of the phases that it stands for are
- * removed. Same path and digest: the one that stands for more children stays; other digest: this
- * one replaces it. `work_s` is the cost of its phases, and never less than that of the removed
- * rows. */
+/* Inserts a kept state, in a transaction. If a row lies at or above it, or it lies in a finished
+ * phase of a job above it, nothing is written. The rows of its phases are removed. Same path and
+ * digest: the one for more children stays; other digest: this one replaces it. `work_s` is the cost
+ * of its phases, and never less than that of the removed rows. */
 gboolean results_put_keep (Results *results, const Keep *keep, double work_s, gboolean *written,
                            GError **error);
 
@@ -75,7 +74,7 @@ typedef struct
 } ResultsTotals;
 ResultsTotals results_totals (const Results *results);
 gboolean results_has_keeps (const Results *results);
-/* For rows that were counted in the file from which the table was copied; before the first
+/* For rows that were counted in another file, from which the table was copied. Before the first
  * transaction. */
 void results_set_totals (Results *results, const ResultsTotals *totals);
 void results_count_in (ResultsTotals *totals, const Result *row);
@@ -92,14 +91,14 @@ typedef struct
   guint limit;       /* 0: all */
   /* (nullable) NULL-terminated: the program's own jobs, for a file that lost its table job. */
   const char *const *job_names, *const *job_types;
-  gboolean any_job;   /* also rows whose job's row is lost: as of the job "?", of the type "*" */
+  gboolean any_job;   /* also rows whose job is unknown, as rows of job "?" with type "*" */
   gboolean is_strict; /* a row whose checksum fails ends the reading with an error */
 } ResultsQuery;
 typedef gboolean (*ResultsEach) (const Result *row, gpointer data, GError **error);
 gboolean results_each (Sql *sql, const ResultsQuery *query, ResultsEach each, gpointer data,
                        guint64 *bad, GError **error);
-/* The cost of each row, by path and without a check of checksums. SQLite reads the pages of large
- * values on its way to these columns. */
+/* The cost of each row, by path, without verification. SQLite reads the pages of large values on
+ * its way to these columns. */
 typedef void (*ResultsEachCost) (const char *path, double weight, double work_s, gpointer data);
 gboolean results_each_cost (Sql *sql, ResultsEachCost each, gpointer data, GError **error);
 typedef gboolean (*ResultsEachStem) (const char *id, const char *path, gpointer data,

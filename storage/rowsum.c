@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The checksum and the proof of a row. Computed inside SQL, so that what is written and what is
- * verified later pass through one function over the values that SQLite really holds. SipHash
- * because it takes a key and because every row is verified at each take-over: SHA-256 took half of
- * that time. The checksum's key is the identity, which is no secret: it guards against damage and
- * mistakes. The proof's key is the seal, which is one: SipHash under a secret key is a message
- * authentication code, and that guards against forgers. Must not know any table, nor where the seal
+/* The checksum and the proof of a row. They are computed inside SQL, so that one function sees the
+ * values that SQLite really stores, when they are written and when they are verified. SipHash takes
+ * a key, and is fast: every row is verified at each take-over, and SHA-256 took half of that time.
+ * The checksum's key is the identity, which is not secret: it protects against damage and mistakes.
+ * The proof's key is the seal, which is secret: SipHash under a secret key is a message
+ * authentication code and protects against forgery. Knows nothing of tables, and not where the seal
  * comes from. Tests: test-storage, test-proof. */
 #include "storage/rowsum.h"
 
@@ -50,7 +50,7 @@ load_word (const guint8 *bytes)
   return GUINT64_FROM_LE (word);
 }
 
-/* Both states in one loop: a processor works on the two at the same time. */
+/* Both states in one loop, since a processor computes the two in parallel. */
 static void
 consume_sealed (Rowsum *sum, const guint8 *bytes, gsize n)
 {
@@ -82,7 +82,7 @@ consume_words (Rowsum *sum, const guint8 *bytes, gsize n)
   memcpy (sum->v, v, sizeof v);
 }
 
-/* All whole words that wait. */
+/* Processes all whole words in the buffer. */
 static void
 consume (Rowsum *sum)
 {
@@ -92,7 +92,7 @@ consume (Rowsum *sum)
   sum->n -= 8 * n;
 }
 
-/* So many bytes can be put there, which are at most half of all. */
+/* Returns the place for so many bytes in the buffer, at most half of it. */
 static inline guint8 *
 room (Rowsum *sum, guint bytes)
 {
@@ -103,7 +103,7 @@ room (Rowsum *sum, guint bytes)
   return sum->bytes + sum->n - bytes;
 }
 
-/* Most parts are shorter than a call of memcpy is worth. */
+/* Without memcpy: most parts are too short to justify a call. */
 static inline void
 copy_short (guint8 *to, const guint8 *from, gsize size)
 {
@@ -117,7 +117,7 @@ copy_short (guint8 *to, const guint8 *from, gsize size)
       to[i] = from[i];
 }
 
-/* Whole words where they lie, but for what makes one of the last that waits. */
+/* Processes whole words in place, except the bytes that complete the last word in the buffer. */
 void
 rowsum_add_bare (Rowsum *sum, const void *data, gsize size)
 {
@@ -168,7 +168,8 @@ add_number (Rowsum *sum, char tag, guint64 word)
   memcpy (to + 1, &little, sizeof little);
 }
 
-/* A tag, the length in groups of seven bits, the data: parts cannot run into each other. */
+/* Adds a tag, the length in groups of seven bits, and the data, so that the borders of parts
+ * count. */
 static inline void
 add_data (Rowsum *sum, char tag, const void *data, gsize size)
 {
@@ -271,7 +272,7 @@ rowsum_stored_at (sqlite3_stmt *statement, int index)
   return rowsum_stored (&column);
 }
 
-/* A file of format 1 has an integer there, which is the checksum alone. */
+/* In a file of format 1 the column is an integer, the checksum alone. */
 gboolean
 rowsum_agrees (const Sql *sql, RowsumValue value, const RecordColumn *stored)
 {
@@ -323,7 +324,7 @@ rowsum_of_columns (const Sql *sql, const char *table, const RecordColumn *column
 static RowsumValue
 value_of (const Sql *sql, int n, sqlite3_value **values)
 {
-  /* The first is the name of the table. */
+  /* The first value is the table's name. */
   const char *table = n > 1 ? (const char *)sqlite3_value_text (values[0]) : NULL;
   guint nulls = 0;
   while ((int)nulls + 1 < n && sqlite3_value_type (values[n - 1 - (int)nulls]) == SQLITE_NULL)
@@ -371,7 +372,7 @@ row_holds (sqlite3_context *context, int n, sqlite3_value **values)
   sqlite3_result_int (context, rowsum_agrees (sql, value_of (sql, n - 1, values + 1), &stored));
 }
 
-/* The sum of checksums modulo 2^64, which SQLite's own sum() takes for an overflow. */
+/* The sum of checksums modulo 2^64; SQLite's own sum() reports an overflow. */
 static void
 add_to_sums (sqlite3_context *context, int n, sqlite3_value **values)
 {

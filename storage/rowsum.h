@@ -27,16 +27,16 @@ void rowsum_seal (Sql *sql, const guint8 seal[ROWSUM_SEAL_BYTES]);
 /* Copies identity, seal and origin from `other` to `sql`. */
 void rowsum_take_after (Sql *sql, const Sql *other);
 
-/* The same checksum without SQL, for columns that were read in another way: begin, the name of the
- * table and each column in order, end. Pure. */
+/* The same checksum without SQL, for columns that were read in another way: rowsum_begin, the
+ * table's name and each column in order, rowsum_end. Pure. */
 #define ROWSUM_BYTES 256
 typedef struct
 {
   guint64 v[4], w[4]; /* of the checksum; of the proof, if is_sealed */
   gboolean is_sealed;
-  guint64 size;               /* of all added bytes */
-  guint n;                    /* bytes that wait in `bytes` */
-  guint8 bytes[ROWSUM_BYTES]; /* short parts become whole words here */
+  guint64 size;               /* number of all added bytes */
+  guint n;                    /* bytes waiting in `bytes` */
+  guint8 bytes[ROWSUM_BYTES]; /* collects short parts to whole words */
 } Rowsum;
 
 typedef struct
@@ -45,12 +45,12 @@ typedef struct
 } RowsumValue;
 
 Rowsum rowsum_begin (const Sql *sql);
-/* How many of the `n` columns of `table` are summed, the last `nulls` of which are NULL. A NULL in
- * a column that formats 1 and 2 lack is not summed, so that a row of an earlier format keeps its
+/* The number of summed columns of `table`, of whose `n` columns the last `nulls` are NULL. A NULL
+ * in a column that formats 1 and 2 lack is not summed, so a row of an earlier format keeps its
  * sum. */
 guint rowsum_n_summed (const char *table, gsize size, guint n, guint nulls);
-/* How many columns without the sum the table had in formats 1 and 2; *n_now: how many it has now.
- * 0: as many. */
+/* The number of columns, without the sum, in formats 1 and 2; *n_now: the present number. 0:
+ * unchanged. */
 guint rowsum_n_before (const char *table, gsize size, guint *n_now);
 /* Adds bytes as they are; the other functions add a tag and a length first. */
 void rowsum_add_bare (Rowsum *sum, const void *bytes, gsize size);
@@ -61,7 +61,7 @@ void rowsum_add_blob (Rowsum *sum, const void *blob, gsize size);
 void rowsum_add_null (Rowsum *sum);
 RowsumValue rowsum_end (Rowsum *sum);
 void rowsum_add_column (Rowsum *sum, const RecordColumn *column);
-/* The same of a row's `n` columns, all but its own sum. */
+/* The same for a row's `n` columns, without its sum. */
 RowsumValue rowsum_of_columns (const Sql *sql, const char *table, const RecordColumn *columns,
                                guint n);
 /* TRUE: the column `sum` has this checksum and, if `sql` is sealed, this proof. */

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The text of the format. Everything here stands in every checkpoint and is compared byte for byte
- * when one is opened: a change of a letter is a new format. Tests: test-guard. */
+/* The text of the format. Every checkpoint contains these texts, and they are compared byte for
+ * byte when one is opened: any change is a new format. Tests: test-guard. */
 #include "storage/schema.h"
 
 #include <string.h>
 
-/* `before`: its text in formats 1 and 2, where that is another; "": there it is none. `third`: in
- * format 3, where that is neither today's. */
+/* `before`: the text in formats 1 and 2, if it differs; "": they do not have the object. `third`:
+ * the text in format 3, if it differs from both. */
 typedef struct
 {
   const char *name, *sql, *before, *third;
 } SchemaObject;
 
-/* What an object's text may be of. */
+/* The formats of an object's text. */
 typedef enum
 {
   AGE_NOW,
@@ -49,7 +49,7 @@ static const SchemaObject schema_objects[] = {
     "CREATE TABLE event (id INTEGER PRIMARY KEY, at, kind, node, path, work_s, detail, sum)", NULL,
     NULL },
 
-  /* The results as people read them: names in place of numbers, records as JSON. */
+  /* The results for people: names instead of numbers, records as JSON. */
   { "readable",
     "CREATE VIEW readable AS SELECT CASE path WHEN '' THEN '/' ELSE path END AS path,"
     " job.name AS job, args, job.type AS type, CASE WHEN json IS NOT NULL THEN json WHEN"
@@ -62,8 +62,8 @@ static const SchemaObject schema_objects[] = {
     " datetime(saved, 'unixepoch') AS saved_utc FROM result"
     " LEFT JOIN job ON job.n = result.job LEFT JOIN node ON node.n = result.node",
     NULL },
-  /* Where a row lies: its root, its depth, and a text that sorts /2 before /10 and stems where they
-   * belong: each number behind a letter for its length. */
+  /* The place of each row: its root, its depth, and a text that sorts /2 before /10 and stems where
+   * they belong: before each number there is a letter for its length. */
   { "place",
     "CREATE VIEW place AS SELECT path, CAST(whole AS INTEGER) AS root,"
     " json_array_length(numbers) - 1 AS depth, (SELECT group_concat(char(96 +"
@@ -75,7 +75,7 @@ static const SchemaObject schema_objects[] = {
     " WHERE substr(whole, 1, 1) = '~') SELECT whole FROM up WHERE substr(whole, 1, 1) <>"
     " '~') END AS whole FROM (SELECT path FROM result UNION ALL SELECT path FROM keep)))",
     "", NULL },
-  /* How far is it? One row. */
+  /* The progress of the run, in one row. */
   { "progress",
     "CREATE VIEW progress AS SELECT (SELECT value FROM run WHERE key = 'name') AS run,"
     " min(1.0, total(weight)) AS done, CASE WHEN EXISTS (SELECT 1 FROM run WHERE key ="
@@ -90,14 +90,14 @@ static const SchemaObject schema_objects[] = {
     " count(*) AS results, round(total(work_s), 3) AS work_s, count(DISTINCT node) AS nodes,"
     " datetime(max(saved), 'unixepoch') AS last_saved_utc FROM result",
     NULL },
-  /* How far was it when? */
+  /* The progress over time. */
   { "history",
     "CREATE VIEW history AS SELECT at, datetime(at, 'unixepoch') AS utc,"
     " CAST(substr(detail, 12) AS INTEGER) AS generation, CAST(substr(detail,"
     " instr(detail, ', ') + 2) AS REAL) / 100 AS done FROM event WHERE kind = 'published'"
     " ORDER BY id",
     "", NULL },
-  /* Which best values were shown when, and the first number in what was shown. */
+  /* The best values over time, as they were shown, and the first number in each. */
   { "best_history",
     "CREATE VIEW best_history AS SELECT at, datetime(at, 'unixepoch') AS utc, name,"
     " shown, CASE WHEN bare GLOB '[0-9]*' OR bare GLOB '-[0-9]*' THEN CAST(bare AS"
@@ -112,7 +112,7 @@ static const SchemaObject schema_objects[] = {
     " kind, node.id AS node, node.host AS host, path, work_s, detail FROM event LEFT JOIN"
     " node ON node.n = event.node ORDER BY event.id",
     "", NULL },
-  /* Which results carry most? Greatest share of the tree first. */
+  /* The results with the greatest shares of the tree first. */
   { "largest",
     "CREATE VIEW largest AS SELECT CASE path WHEN '' THEN '/' ELSE path END AS path,"
     " job.name AS job, node.id AS node, weight AS share, work_s, length(CAST(value AS"
@@ -123,7 +123,7 @@ static const SchemaObject schema_objects[] = {
     " round(work_s, 3) AS work_s, length(value) AS size, saved_utc"
     " FROM readable ORDER BY weight DESC, readable.work_s DESC, readable.path",
     NULL },
-  /* Who computed what is here? */
+  /* The nodes and their results. */
   { "who",
     "CREATE VIEW who AS SELECT id AS node, host, site, ifnull(results, 0) AS results,"
     " ifnull(work, 0.0) AS work_s, ifnull(share, 0.0) AS share, datetime(joined,"
@@ -140,9 +140,9 @@ static const SchemaObject schema_objects[] = {
     " total(work_s) AS work, total(weight) AS share FROM result GROUP BY node) AS part"
     " ON part.node IS everybody.n ORDER BY ifnull(work, 0.0) DESC, everybody.n",
     NULL },
-  /* What is surely still to be done? The gaps: children before the last known one of their parent
-   * for which nothing is saved, neither they nor anything below them nor a kept state. `front` is
-   * what a child's path has before its number. */
+  /* Work that is certainly left: children before the last known one of their parent for which
+   * nothing is saved: no result at or below them, and no kept state. `front` is a child's path
+   * before its number. */
   { "missing",
     "CREATE VIEW missing AS WITH RECURSIVE"
     " front(front) AS (SELECT rtrim(path, '0123456789') FROM result WHERE path <> ''"
@@ -192,8 +192,8 @@ schema_find (const char *name)
   return NULL;
 }
 
-/* What a file of format 1 or 2 has in other columns, as this program reads it. A text is a row's
- * own there too, so its checksum holds (rowsum.h). */
+/* Shows the columns of a file of format 1 or 2 under today's names. There a text is a row's own
+ * value, too, so its checksum is right (rowsum.h). */
 #define EARLIER_TABLES \
   "CREATE TEMP VIEW node AS SELECT n, id, name AS host, site, address, joined, left, cause, sum" \
   " FROM main.node;" \
@@ -203,7 +203,7 @@ schema_find (const char *name)
   "CREATE TEMP VIEW result AS SELECT path, node, job, digest, value, work_s, saved, weight," \
   " NULL AS json, NULL AS args, NULL AS began, NULL AS took_ms, sum FROM main.result"
 
-/* Of format 3. */
+/* The same for format 3. */
 #define THIRD_TABLES \
   "CREATE TEMP VIEW keep AS SELECT path, children, digest, type, value, json, NULL AS args, sum" \
   " FROM main.keep"
@@ -217,7 +217,7 @@ text_of (const SchemaObject *object, SchemaAge age)
   return earlier != NULL ? earlier : object->sql;
 }
 
-/* All that a file of this age has, and nothing else. */
+/* TRUE: the file has exactly the objects of this format. */
 static gboolean
 is_complete (SchemaAge age, const guint *n, guint n_all)
 {
@@ -230,7 +230,7 @@ is_complete (SchemaAge age, const guint *n, guint n_all)
 gboolean
 schema_check (Sql *sql, GError **error)
 {
-  /* What has no text is an index that SQLite made for a PRIMARY KEY of ours. */
+  /* Objects without a text are the indexes that SQLite makes for our PRIMARY KEYs. */
   sqlite3_stmt *statement
       = sql_ready (sql, "SELECT name, sql FROM main.sqlite_schema WHERE sql IS NOT NULL", error);
   guint n[AGES] = { 0 }, n_all = 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Owns the rows share/DIGEST. Must not know who speaks of them. Tests: test-ledger-shares. */
+/* The rows share/DIGEST in the table constant. Does not know which rows refer to them. Tests:
+ * test-ledger-shares. */
 #include "storage/shares.h"
 
 #include "storage/cell.h"
@@ -9,7 +10,7 @@
 
 #define PREFIX "share/"
 #define TYPE "ay"
-/* All names with the prefix; 0 comes after /. */
+/* All names with the prefix; '0' follows '/'. */
 #define ALL "name >= 'share/' AND name < 'share0'"
 
 static char *
@@ -18,7 +19,8 @@ name_of (const char *hex)
   return g_strconcat (PREFIX, hex, NULL);
 }
 
-/* Runs `text`, whose first parameter is the name. (nullable) the statement with its first row. */
+/* Runs the query `text`, whose first parameter is the name. Returns the statement at its first row.
+ * (nullable) */
 static sqlite3_stmt *
 find (Sql *sql, const char *text, const char *hex, GError **error)
 {

@@ -10,7 +10,7 @@ gboolean shares_put (Sql *sql, const char *hex, GBytes *bytes, GError **error);
 gboolean shares_drop (Sql *sql, const char *hex, GError **error);
 /* (transfer full) (nullable): NULL without an error: there are none. */
 GBytes *shares_get (Sql *sql, const char *hex, GError **error);
-/* What is passed lives for the call; FALSE from `each` stops, as an error. */
+/* The arguments are valid during the call. FALSE from `each` stops, as an error. */
 typedef gboolean (*SharesEach) (const char *hex, gint64 size, gpointer data, GError **error);
 gboolean shares_each (Sql *sql, SharesEach each, gpointer data, GError **error);
 /* Every result and kept state whose type can refer to shared bytes. */

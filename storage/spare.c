@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The free pages are one trunk of SQLite's list and leaves, whose bytes SQLite never looks at: a
- * head, a checksum for each page, the parity. All behind a page that was put in or taken out lies
- * by as many bytes elsewhere as the head itself, so each page is looked for at two places, then at
- * the place of any other. The numbers 20 to 96 and those of the trunk are SQLite's file format.
- * Must not know rows.
+/* The free pages are one trunk of SQLite's list, and leaves, whose bytes SQLite never reads: a
+ * head, a checksum for each page, and the parity. If bytes were inserted or removed, everything
+ * behind them has moved as far as the head. So each page is searched at its own place, at the moved
+ * place, and then at the places of all other pages. The numbers 20 to 96 and those of the trunk are
+ * from SQLite's file format. Does not interpret rows.
  *
  * Tests: test-damage, test-takeover, test-torture. */
 #include "storage/spare.h"
@@ -18,42 +18,42 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MAGIC "satin spare page" /* 16 bytes, not the NUL */
+#define MAGIC "satin spare page" /* 16 bytes, without the NUL */
 #define MAGIC_BYTES 16
 #define COUNTER_AT 24
 #define N_PAGES_AT 28
 #define FREE_AT 32 /* the first trunk, then the number of free pages */
 #define HEADER_BYTES 100
 #define PAGE_SIZE_MIN 512
-#define PARITY_BYTES 64 /* summed up at once; divides every page size */
-/* Version 1.0.0 reads a file of this size while it comes, from its last 64 KiB on, where it must
- * find the schema. */
+#define PARITY_BYTES 64 /* summed at a time; divides every page size */
+/* Version 1.0.0 reads a file of this size while it arrives, from its last 64 KiB on, in which it
+ * must find the schema. */
 #define EARLY_BYTES (4 * 1024 * 1024)
 #define EARLY_SPARE_BYTES_MAX (48 * 1024)
-/* A damaged file may have grown. */
+/* A damaged file may have become longer. */
 #define MEND_BYTES_MAX (2 * SPARE_BYTES_MAX)
 
-/* Little-endian, before the checksums. */
+/* Little-endian. The checksums follow. */
 typedef struct
 {
   char magic[MAGIC_BYTES];
   guint32 page_size, n_pages;
-  guint64 sum; /* of all that follows */
+  guint64 sum; /* of all bytes behind it */
 } SpareHead;
 
 typedef struct
 {
   const guint8 *file;
   gsize size;
-  guint64 *sums; /* as they stand there */
+  guint64 *sums; /* as stored */
   const guint8 *parity;
   gsize page_size, n_pages;
-  gssize shift;       /* how far what lies behind the damage is from its place */
+  gssize shift;       /* how far the bytes behind the damage have moved */
   guint8 *made;       /* the pages in their places */
-  GHashTable *places; /* (nullable) until one is looked for everywhere: checksum -> where */
+  GHashTable *places; /* (nullable): checksum -> place; filled by the first search of all places */
 } Mend;
 
-/* Detects damage, not forgery: each row proves itself. */
+/* Detects damage, not forgery: each row has its own proof. */
 static guint64
 sum_of (guint64 sum, const guint8 *bytes, gsize size)
 {
@@ -67,7 +67,7 @@ sum_of (guint64 sum, const guint8 *bytes, gsize size)
   return sum;
 }
 
-/* What others write into the first page does not count. */
+/* Ignores the bytes of the first page that other functions write later. */
 static guint64
 sum_of_page (gsize number, const guint8 *page, gsize page_size)
 {
@@ -115,7 +115,7 @@ put_big (guint8 *to, gsize word)
   memcpy (to, &big, sizeof big);
 }
 
-/* (transfer full) (nullable): all of the file, with `more` bytes of zeros behind it. */
+/* The whole file, with `more` bytes of zeros behind it. (transfer full) (nullable) */
 static guint8 *
 read_all (int fd, gsize size, gsize more)
 {
@@ -143,7 +143,7 @@ leaves_of (gsize n_pages, gsize page_size)
   return (bytes + page_size - 1) / page_size;
 }
 
-/* The trunk, then the leaves, behind `n` pages. */
+/* Writes the trunk and the leaves behind `n` pages. */
 static void
 fill (guint8 *bytes, gsize n, gsize page_size)
 {
@@ -198,8 +198,7 @@ spare_add (int fd)
          && whole_write_at (fd, bytes, HEADER_BYTES, 0);
 }
 
-/* TRUE: the header is as SQLite writes it when it changes a file, so that the file is not as it was
- * published. */
+/* TRUE: SQLite has changed the file since it was published, by its header. */
 static gboolean
 is_written (const guint8 *header, gsize size)
 {
@@ -207,7 +206,7 @@ is_written (const guint8 *header, gsize size)
          && memcmp (header + COUNTER_AT, header + PLACE_MARK_AT, 4) == 0;
 }
 
-/* FALSE: no sound spare pages begin at `at`. */
+/* FALSE: there are no sound spare pages at `at`. */
 static gboolean
 take_head (Mend *mend, gsize at)
 {
@@ -254,7 +253,7 @@ is_page_at (const Mend *mend, gsize number, gssize at)
                 == GUINT64_FROM_LE (mend->sums[number]);
 }
 
-/* TRUE: page `number` lies at `at`, and was put in its place. */
+/* TRUE: page `number` was found at `at` and copied to its place. */
 static gboolean
 take_page (Mend *mend, gsize number, gssize at)
 {
@@ -273,7 +272,7 @@ add_place (Mend *mend, gssize at)
   g_hash_table_insert (mend->places, g_memdup2 (&sum, sizeof sum), GSIZE_TO_POINTER (at));
 }
 
-/* All places are summed up once, so that many lost pages cost no more than one. */
+/* All places are summed once, so many lost pages cost no more than one. */
 static gboolean
 look_everywhere (Mend *mend, gsize number)
 {
@@ -292,7 +291,7 @@ look_everywhere (Mend *mend, gsize number)
          && take_page (mend, number, (gssize)GPOINTER_TO_SIZE (at));
 }
 
-/* Every page but the one that is nowhere makes that one. */
+/* Restores the missing page from all other pages and the parity. */
 static void
 make_page (Mend *mend, gsize number)
 {
@@ -325,8 +324,8 @@ mend_pages (Mend *mend)
     make_page (mend, lost);
 }
 
-/* (transfer full) (nullable): the file, of which *mend is; NULL: it has no sound spare pages.
- * `is_copy`: nobody has marked it yet (publish.c), so its header is as SQLite writes it. */
+/* Reads the file, to which *mend refers. (transfer full) (nullable): NULL: it has no sound spare
+ * pages. `is_copy`: the file has no mark yet (publish.c), so its header is as SQLite writes it. */
 static guint8 *
 begin_mend (int fd, gboolean is_copy, Mend *mend)
 {
@@ -350,7 +349,7 @@ has_none (int fd)
          || load_big (header + FREE_AT) == 0;
 }
 
-/* `is_copy`: they have to be there. */
+/* `is_copy`: the spare pages must be there. */
 static gboolean
 agrees (int fd, gboolean is_copy)
 {
@@ -375,8 +374,8 @@ spare_is_whole (int fd)
   return has_none (fd) || agrees (fd, TRUE);
 }
 
-/* The list of free pages is as fill() wrote it: the trunk, which names the leaves in their order.
- */
+/* TRUE: the list of free pages is as fill() wrote it: the trunk, which lists the leaves in
+ * order. */
 static gboolean
 is_list_sound (const Mend *mend)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Spare pages, from which a small file gets back a page that it lost. They stand at its end, in
- * pages that are free for SQLite, with the checksum of each page and the exclusive or of all. A
- * larger file loses little with a page. Any thread; blocks on the disk. */
+/* Spare pages, which restore one lost page of a small file. They are at its end, in pages that are
+ * free for SQLite: the checksum of each page and the exclusive or of all. A larger file loses
+ * little with a page. Any thread; blocks on the disk. */
 #pragma once
 
 #include <glib.h>
@@ -14,15 +14,15 @@
  * errno. */
 gboolean spare_add (int fd);
 /* Returns a file without a name: the pages of a damaged file, each in its place, with one missing
- * page restored. Pages that cannot be restored are as they were found. Nothing in it is proved. -1:
- * there are no spare pages, they are damaged too, or SQLite has written to the file since. */
+ * page restored. Pages that cannot be restored are copied as they are. Nothing in it is proved. -1:
+ * there are no spare pages, they are damaged, too, or SQLite has written to the file since. */
 int spare_mend (int fd);
-/* After spare_add, before the file is marked. TRUE: the spare pages and all other pages are as they
- * were written. A file without spare pages is whole. */
+/* Call this after spare_add, before the file is marked. TRUE: the spare pages and all other pages
+ * are as they were written. A file without spare pages counts as whole. */
 gboolean spare_is_whole (int fd);
-/* TRUE: the spare pages are the only free pages of the file. PRAGMA quick_check of SQLite 3.40, for
- * one, does not check the list of free pages of a file with views, and SQLite would overwrite a
- * page that the list names wrongly. */
+/* TRUE: the spare pages are the only free pages of the file. PRAGMA quick_check (at least of SQLite
+ * 3.40) does not check the list of free pages of a file with views, and SQLite would overwrite a
+ * page that the list contains wrongly. */
 gboolean spare_are_all (int fd);
 /* FALSE: the spare pages are sound and show that another page has changed. */
 gboolean spare_agrees (int fd);

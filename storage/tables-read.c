@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reading the small tables of any file, row by row. Each row's checksum is verified in its SELECT;
- * a row that fails is as if it were not there. Tests: test-tables. */
+/* Reads the small tables of any file, row by row. The SELECT verifies each row's checksum; a row
+ * that fails counts as missing. Tests: test-tables. */
 #include "storage/tables.h"
 
 #include "storage/cell.h"
 
 #define NODE_COLUMNS "n, id, host, site, address, joined, left, cause"
 
-/* What is wanted of each table, and who reads a row of it for whom. */
+/* The query for a table, and the function that reads a row and passes it on. */
 typedef struct Reading Reading;
 struct Reading
 {

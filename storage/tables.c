@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writing the small tables, the settings of run, and copying all of it from file to file. A row
- * whose checksum fails is as if it were not there. */
+/* Writes the small tables and the settings of run, and copies them from file to file. A row whose
+ * checksum fails counts as missing. */
 #include "storage/tables.h"
 
 #include "storage/cell.h"
@@ -10,8 +10,8 @@
 
 #include <string.h>
 
-/* Most settings stand twice, each time with a sum of its own: in run, and as run/KEY in constant,
- * which lies on other pages. A value above this size stands in run alone. */
+/* Most settings are stored twice, each with its own checksum: in run, and as run/KEY in constant,
+ * which lies on other pages. A larger value is stored only in run. */
 #define TWICE_BYTES_MAX (1024 * 1024)
 
 static gboolean
@@ -32,7 +32,7 @@ is_counted (const char *name)
   return strcmp (name, "run/" INVENTORY_KEY) != 0;
 }
 
-/* The row of constant that was written last. */
+/* Counts the row of constant that was just written. */
 static void
 count_in (Sql *sql, const char *name)
 {
@@ -42,7 +42,7 @@ count_in (Sql *sql, const char *name)
   sql->constants.sums += sql->last_sum;
 }
 
-/* Takes the row with this name, if there is one, out of the count. */
+/* Removes the row with this name, if there is one, from the count. */
 static gboolean
 count_out (Sql *sql, const char *name, GError **error)
 {
@@ -230,7 +230,7 @@ bind_time (sqlite3_stmt *statement, int index, gint64 seconds)
 
 #define NODE_COLUMNS "n, id, host, site, address, joined, left, cause"
 
-/* Of `text`: a new row with the next number, or what else to do when the id is there. */
+/* Runs `text`: inserts a row with the next number, or does what `text` says if the id is there. */
 static gboolean
 write_node (Sql *sql, const char *text, const TablesNode *node, GError **error)
 {
@@ -329,7 +329,7 @@ tables_meet_node (Sql *sql, const TablesNode *node, GError **error)
       node, error);
 }
 
-/* Adds the work of the events up to number `last` to the event 0. */
+/* Adds the work of events up to number `last` to event 0. */
 static gboolean
 sum_old_events (Sql *sql, gint64 last, GError **error)
 {
@@ -382,7 +382,7 @@ forget_old_events (Sql *sql, guint keep, GError **error)
   return sql_finish (sql, statement, error);
 }
 
-/* What these say is a cost, though it be nothing. */
+/* TRUE: the event states a cost, even if it is 0. */
 static gboolean
 has_cost (const TablesEvent *event)
 {
@@ -390,7 +390,7 @@ has_cost (const TablesEvent *event)
          || g_str_equal (event->kind, "leave");
 }
 
-/* The number of its node, which gets a row if it has none; NULL: no node's. */
+/* Binds the number of the event's node, which gets a row if it has none; NULL: no node. */
 static gboolean
 bind_event_node (Sql *sql, sqlite3_stmt *statement, int index, const char *id, GError **error)
 {
@@ -444,7 +444,7 @@ tables_put_event_once (Sql *sql, const TablesEvent *event, guint keep, GError **
   return is_there || tables_put_event (sql, event, keep, error);
 }
 
-/* The proofs of the other file may be of another seal, so they are made anew. */
+/* Proofs are made anew, since the proofs of the other file may have another seal. */
 static gboolean
 copy_rows (Sql *to, sqlite3_stmt *put, Sql *from, sqlite3_stmt *get, GError **error)
 {
@@ -489,7 +489,7 @@ add_number (Sql *sql, const char *text, guint64 *sum, GError **error)
         COUNT_BAD (table, columns) \
   }
 
-/* What is copied as it is. Nodes get numbers of their own, jobs come with their results,
+/* Tables whose rows are copied as they are. Nodes get new numbers, jobs come with their results,
  * and events are united. */
 static const struct
 {
@@ -548,7 +548,7 @@ replace_node (const TablesNode *node, gpointer data, GError **error)
       node, error);
 }
 
-/* All but the events. */
+/* Copies all but the events. */
 static gboolean
 copy_first (Sql *to, Sql *from, gboolean replaces, GError **error)
 {

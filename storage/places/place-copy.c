@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Copies on this machine's disk of what stands at a place. Beside each "NAME.tag" says which, and
- * is written last, so that a copy with a tag is whole. */
+/* Copies, on this machine's disk, of files at a place. Beside each copy the file "NAME.tag"
+ * identifies the original. It is written last, so a copy with a tag is complete. */
 #include "storage/places/place-private.h"
 
 #include <errno.h>
@@ -53,7 +53,7 @@ place_forget_copy (const char *to)
   forget_one (to);
 }
 
-/* The tag last: without it there is no copy. */
+/* The tag comes last: without it there is no copy. */
 static void
 move_one (const char *from, const char *to)
 {
@@ -74,7 +74,7 @@ place_move_copy (const char *from, const char *to)
   move_one (from, to);
 }
 
-/* Of what was seen as `state`, which becomes what was brought. */
+/* Downloads the file that was seen as `state`; then `state` describes the downloaded file. */
 static gboolean
 bring_whole (Place *place, const char *suffix, const char *to, PlaceState *state, GError **error)
 {
@@ -83,7 +83,7 @@ bring_whole (Place *place, const char *suffix, const char *to, PlaceState *state
   gboolean good;
 
   place_state_clear (state);
-  place_set_limit (place, 0); /* a large file takes its time */
+  place_set_limit (place, 0); /* a large file takes time */
   good = place_get (place, suffix, part, G_MAXINT64, state, error);
   if (good && state->exists && g_rename (part, to) != 0)
     {
@@ -113,8 +113,8 @@ bring (Place *place, const char *suffix, const char *to, PlaceState *state, GErr
   return !state->exists || bring_whole (place, suffix, to, state, error);
 }
 
-/* A writer that publishes a base without the mark never puts a delta beside it; so there is none to
- * look for. `is_settled` FALSE: the base that was brought is another one, and has that mark. */
+/* A writer that publishes a base without the mark never puts a delta beside it, so there is none to
+ * look for. `is_settled` FALSE: the downloaded base is a newer one, with the mark. */
 static gboolean
 refresh_once (Place *place, const char *to, PlacePair *pair, gboolean *is_settled, GError **error)
 {
@@ -187,8 +187,9 @@ place_holds (Place *place, const char *suffix, const char *path, const char *by_
   return good;
 }
 
-/* (transfer full): what opens a file of `bytes` bytes that nothing would make smaller; it has no
- * name, so that whoever dies leaves nothing. `fd`: it lasts as long as this. NULL: error. */
+/* Makes a file of `bytes` bytes that cannot be compressed. Returns a path that opens it; it has no
+ * name, so a crash leaves nothing behind. It exists until `fd` (out) is closed. (transfer full)
+ * NULL: error. */
 static char *
 make_unnamed (gsize bytes, int *fd, GError **error)
 {

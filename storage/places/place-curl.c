@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One request by libcurl with the settings that every store gets: known schemes only, nothing
- * followed, host keys and certificates always checked, limits of time, secrets from .netrc, the ssh
- * agent and keys. One connection is kept between requests.
- * Tests: test-place. */
+/* One request by libcurl, with the settings for all stores: known schemes only, no redirects, host
+ * keys and certificates always checked, limits of time, secrets from .netrc, the ssh agent and key
+ * files. One connection is kept between requests. Tests: test-place. */
 
 #include "host/crash.h"
 #include "host/whole.h"
@@ -17,8 +16,8 @@
 #include <unistd.h>
 
 #define CONNECT_S 15L
-#define SLOW_BYTES 1000L /* less than this a second … */
-#define SLOW_S 60L       /* … for so long means: give up */
+#define SLOW_BYTES 1000L /* gives up if it is slower than this per second … */
+#define SLOW_S 60L       /* … for so long */
 #define BUFFER_BYTES (512L * 1024)
 #define BODY_BYTES_MAX (64 * 1024)
 #define HOSTS_OF_ALL "/etc/ssh/ssh_known_hosts"
@@ -36,8 +35,10 @@ on_data (char *data, size_t one, size_t count, void *user)
   if (request->size > size_max)
     {
       request->too_large = request->to != NULL;
-      request->enough = request->range != NULL; /* the store gives all where a part was asked for */
-      return request->too_large || request->enough ? 0 : size; /* of an error page the beginning */
+      request->enough = request->range != NULL; /* the store sends the whole file, not only the
+                                                 * range */
+      return request->too_large || request->enough ? 0 : size; /* of an error page only the
+                                                                * beginning is kept */
     }
   if (request->to == NULL)
     g_byte_array_append (request->body, (const guint8 *)data, (guint)size);
@@ -56,7 +57,7 @@ on_header (char *data, size_t one, size_t count, void *user)
   gsize size = one * count;
 
   if (size > 5 && g_ascii_strncasecmp (data, "HTTP/", 5) == 0)
-    g_clear_pointer (&request->etag, g_free); /* of an answer before the last */
+    g_clear_pointer (&request->etag, g_free); /* it belongs to an earlier answer */
   if (size > 5 && g_ascii_strncasecmp (data, "ETag:", 5) == 0)
     {
       g_free (request->etag);
@@ -98,9 +99,8 @@ on_progress (void *user, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
   return place_is_given_up (place) || place->is_silent;
 }
 
-/* (transfer full) (nullable): the n-th of the usual keys that are there; others go through the
- * agent.
- */
+/* The n-th existing key file of the usual names; other keys come from the agent. (transfer full)
+ * (nullable) */
 static char *
 key_file (guint n)
 {
@@ -129,8 +129,9 @@ place_add (PlaceList *list, const char *text)
   list->first = longer != NULL ? longer : list->first;
 }
 
-/* What is not set is not asked for, or not checked: then nothing may be sent. Options that a
- * libcurl does not know belong to schemes that it does not know either. */
+/* If a vital option cannot be set, something would not be requested or not be checked. Then nothing
+ * may be sent. An unknown option of libcurl belongs to a scheme that libcurl does not know
+ * either. */
 static void
 note_setting (Place *place, gboolean is_vital, CURLcode code)
 {
@@ -166,12 +167,12 @@ set_ssh (Place *place)
 {
   g_autofree char *hosts = known_hosts (place);
   g_autofree char *key = key_file (place->key);
-  /* The password that .netrc gives; many servers ask for it only as the answer to a question. With
-   * another key it is not said again: servers shut out who is wrong too often. */
+  /* The password is from .netrc; many servers ask for it only as the answer to a question. It is
+   * not sent again with another key, since servers lock out users after several wrong logins. */
   long kinds = place->key == 0 ? CURLSSH_AUTH_PASSWORD | CURLSSH_AUTH_KEYBOARD : 0;
 
-  /* Without this libcurl would take any host key; a file that is not there means: no host is known.
-   */
+  /* Without this option libcurl would accept any host key. If the file does not exist, no host is
+   * known. */
   SET_VITAL (place, CURLOPT_SSH_KNOWNHOSTS, hosts);
   if (key != NULL)
     SET (place, CURLOPT_SSH_PRIVATE_KEYFILE, key);
@@ -182,7 +183,7 @@ set_ssh (Place *place)
   SET (place, CURLOPT_SSH_AUTH_TYPES, kinds);
 }
 
-/* libcurl itself does not look at these; curl, OpenSSL and Amazon's tools do. */
+/* libcurl does not read these variables; curl, OpenSSL and Amazon's tools do. */
 static void
 set_authorities (Place *place)
 {
@@ -239,7 +240,7 @@ set_always (Place *place)
     }
 }
 
-/* libcurl's ftps is TLS from the first byte; the other way is ftp that insists on AUTH TLS. */
+/* libcurl's ftps is TLS from the first byte. The other kind is ftp with required AUTH TLS. */
 static void
 set_url (Place *place, const PlaceRequest *request)
 {
@@ -276,8 +277,8 @@ set_request (Place *place, PlaceRequest *request, FILE *from)
   if (from == NULL || fstat (fileno (from), &status) != 0)
     return;
   SET (place, CURLOPT_UPLOAD, 1L);
-  /* The TLS session of what is read next would be another than that of the commands, which some
-   * servers of ftps do not allow. */
+  /* The next read would have another TLS session than the commands, which some ftps servers
+   * refuse. */
   if (strcmp (place->scheme, "ftps") == 0)
     SET (place, CURLOPT_FORBID_REUSE, 1L);
   SET (place, CURLOPT_READFUNCTION, on_read);
@@ -300,7 +301,7 @@ meaning (const PlaceRequest *request, long ftp_status)
     case CURLE_SSL_ISSUER_ERROR:
     case CURLE_AUTH_ERROR:
       return PLACE_ERROR_DENIED;
-    case CURLE_UPLOAD_FAILED: /* ftp: 550 and 553 are about rights, 452 and 552 about space */
+    case CURLE_UPLOAD_FAILED: /* ftp: 550 and 553 concern rights, 452 and 552 space */
       return ftp_status == 550 || ftp_status == 553 ? PLACE_ERROR_DENIED : PLACE_ERROR_DOWN;
     case CURLE_ABORTED_BY_CALLBACK:
       return PLACE_ERROR_STOPPED;
@@ -309,7 +310,7 @@ meaning (const PlaceRequest *request, long ftp_status)
     }
 }
 
-/* What libcurl does not say. */
+/* Advice that libcurl's message lacks. */
 static const char *
 advice (const Place *place, const PlaceRequest *request)
 {
@@ -353,7 +354,7 @@ failed (Place *place, const PlaceRequest *request, const char *verb, GError **er
   return place_fail (place, code, error, "cannot %s it: %s%s", verb, text, advice (place, request));
 }
 
-/* One file to send or to write may be needed. */
+/* Opens the file to send and the file for the answer, if there are any. */
 static gboolean
 open_files (const Place *place, PlaceRequest *request, FILE **from, GError **error)
 {
@@ -372,13 +373,13 @@ open_files (const Place *place, PlaceRequest *request, FILE **from, GError **err
   return TRUE;
 }
 
-/* TRUE: the server may speak TLS the other way, so that the request is to be made once more. */
+/* TRUE: the server may use the other kind of TLS, so the request must be repeated. */
 static gboolean
 turns_tls (Place *place, const PlaceRequest *request)
 {
   if (place->knows_tls || strcmp (place->scheme, "ftps") != 0)
     return FALSE;
-  if (request->code == CURLE_OK || request->status != 0) /* it has said something */
+  if (request->code == CURLE_OK || request->status != 0) /* the server has answered */
     {
       place->knows_tls = TRUE;
       return FALSE;
@@ -389,7 +390,7 @@ turns_tls (Place *place, const PlaceRequest *request)
   return place->starts_tls;
 }
 
-/* The same for the next key: libcurl tries one. */
+/* The same with the next key, since libcurl tries only one. */
 static gboolean
 has_other_key (Place *place, const PlaceRequest *request)
 {
@@ -402,8 +403,8 @@ has_other_key (Place *place, const PlaceRequest *request)
   return next != NULL;
 }
 
-/* The same with the hosts that whoever looks after this machine knows, as ssh does: libcurl asks
- * one file. */
+/* The same with the machine's list of known hosts, as ssh does, since libcurl reads only one
+ * file. */
 static gboolean
 has_other_hosts (Place *place, const PlaceRequest *request)
 {
@@ -439,7 +440,7 @@ perform (Place *place, PlaceRequest *request, FILE *from)
          || has_other_hosts (place, request));
 }
 
-/* Only the connections in it matter: all else is set anew before each request. */
+/* Only the open connections in it are used again: all settings are renewed before each request. */
 static struct
 {
   GMutex lock;

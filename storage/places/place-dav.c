@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* http and https with WebDAV: PUT under another name, then MOVE onto the checkpoint, on condition
- * that its ETag is the one expected.
- * Tests: test-place. */
+/* http and https with WebDAV: PUT under another name, then MOVE onto the checkpoint, on the
+ * condition that its ETag is the expected one. Tests: test-place. */
 #include "storage/places/place-private.h"
 
 #include <string.h>
@@ -16,8 +15,8 @@ is_good (long status)
   return status >= 200 && status < 300;
 }
 
-/* Servers that replace a file by removing it first (mod_dav does) answer for a moment that there is
- * none, or that it may not be read; so those answers are believed when they stay. */
+/* Servers that replace a file by removing it first (such as mod_dav) answer for a moment that there
+ * is none, or that it may not be read. So these answers are believed only if they persist. */
 static gboolean
 run_reading (Place *place, PlaceRequest *request, GError **error)
 {
@@ -31,7 +30,7 @@ run_reading (Place *place, PlaceRequest *request, GError **error)
     }
 }
 
-/* Reads the first bytes, which hold the number that the writer drew, and the ETag. */
+/* Reads the first bytes, with the number that the writer drew, and the ETag. */
 static gboolean
 look (Place *place, const char *suffix, PlaceState *state, char **etag, GError **error)
 {
@@ -99,7 +98,8 @@ make_folder (Place *place, const char *suffix)
   return good;
 }
 
-/* A folder goes with all that is in it, so the owner's goes first, which only one can remove. */
+/* Deleting a folder deletes everything in it. So the owner's folder, which only one client can
+ * delete, is deleted first. */
 static gboolean
 dav_unlock (Place *place, const char *suffix, const char *owner)
 {
@@ -152,8 +152,8 @@ move (Place *place, const char *made, const char *suffix, gboolean may_replace, 
   return good;
 }
 
-/* The comparison and the MOVE, with the lock in hand where there is one. The server compares once
- * more, but for the weak ETags that files have for a second or two, which no condition accepts. */
+/* Compares and moves, under the lock if there is one. The server compares again, except for weak
+ * ETags, which files have for a second or two and which no condition accepts. */
 static gboolean
 replace (Place *place, const char *made, const char *suffix, const PlaceState *expected,
          GError **error)
@@ -185,7 +185,7 @@ dav_put (Place *place, const char *suffix, const char *from, const PlaceState *e
   PlaceRequest request = { .url = place_url (place, made), .from = from };
   gboolean good = place_run (place, &request, "write", error);
 
-  if (good && request.status == 409) /* nobody else writes this name */
+  if (good && request.status == 409) /* no other writer uses this name */
     request.status = 404;
   if (good && !is_good (request.status))
     good = place_refused (place, &request, "write", error);
@@ -206,8 +206,8 @@ dav_list (Place *place, PlaceRequest *request, GError **error)
          && (is_good (request->status) || place_refused (place, request, "list", error));
 }
 
-/* The name stands in an element "href", which ends with the first, and the next begins with the
- * second of these. */
+/* In a listing the name is in an element "href". The element itself ends at the first of these
+ * marks; the next element begins at the second. */
 const PlaceKind place_kind_dav = { .look = dav_look,
                                    .get = dav_get,
                                    .put = dav_put,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* libcurl is loaded when the first URI is used and not before: with all that it needs it costs ten
- * milliseconds and six megabytes, which a program that never leaves its machine need not pay. */
+/* libcurl is loaded when the first URI is used. With its dependencies it costs ten milliseconds and
+ * six megabytes, which a program that stays on its machine need not pay. */
 #include "storage/places/place-private.h"
 
 #include <gmodule.h>
 
-/* Their binary interface is the same; Debian's second one is built with another TLS library. */
+/* Their binary interfaces are the same; Debian's second one uses another TLS library. */
 static const char *const place_libraries[] = { "libcurl.so.4", "libcurl-gnutls.so.4" };
 
 static gboolean

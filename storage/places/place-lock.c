@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Locks at stores that do not compare: a folder "NAME.lock", which only one can make, and in it a
- * folder that says whose it is: the mark of its process, term and run, writer. So who
- * finds it knows when its owner is dead; whom it does not know it gives ten seconds. Must not know
- * protocols.
- * Tests: test-place. */
+/* Locks at stores that cannot compare: a folder "NAME.lock", which only one writer can make, and in
+ * it a folder that names the owner: the mark of its process, term and run, writer. So a writer that
+ * finds the lock knows whether the owner is dead. If this is unknown, it waits ten seconds. Knows
+ * nothing of protocols. Tests: test-place. */
 
 #include "host/process.h"
 
@@ -15,8 +14,8 @@
 
 #define LOCK_US (10 * G_USEC_PER_SEC)
 #define LOCK_PAUSE_US (125 * 1000)
-#define NOBODY_US (2 * G_USEC_PER_SEC) /* a lock does not say for a moment whose it is */
-#define IMPOSSIBLE_TIMES 3 /* whoever makes one is between its two folders for a moment */
+#define NOBODY_US (2 * G_USEC_PER_SEC) /* a lock has no owner's name for a moment */
+#define IMPOSSIBLE_TIMES 3 /* the maker of a lock is between its two folders for a moment */
 #define OWNER "satin-by-"
 #define OWNER_BYTES G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "-"
 #define RUN_LENGTH_MAX 64
@@ -52,8 +51,9 @@ read_owner (const char *name, Owner *owner)
                 == 2;
 }
 
-/* TRUE: whose lock this is does not live. Whom this run deposed has one at most, and not of what
- * this writer has locked itself before: that would be one who lives, as after a split. */
+/* TRUE: the lock's owner is dead, or a writer of this run that was deposed. A deposed writer can
+ * only have one old lock. Once this writer has locked the file itself, such a lock is of a live
+ * writer, as after a split. */
 static gboolean
 is_dead (const Place *place, const char *suffix, const char *name)
 {
@@ -61,7 +61,8 @@ is_dead (const Place *place, const char *suffix, const char *name)
 
   if (!read_owner (name, &owner))
     return FALSE;
-  if (strcmp (name, place->lock_owner) == 0) /* its end could not be told to the store */
+  if (strcmp (name, place->lock_owner) == 0) /* this writer's lock, whose removal did not reach the
+                                              * store */
     return TRUE;
   ProcessState state = process_state (&owner.process);
   if (state != PROCESS_ELSEWHERE)
@@ -77,8 +78,8 @@ is_missing (const PlaceRequest *request)
          || request->status == 550;
 }
 
-/* (transfer full) (nullable): whose it is; "": it does not say, or is not there. NULL: it cannot be
- * read. */
+/* The owner's name; "": the lock has none, or does not exist. (transfer full) (nullable): NULL: it
+ * cannot be read. */
 static char *
 owner_of (Place *place, const char *lock)
 {
@@ -123,8 +124,9 @@ place_set_writer (Place *place, const char *run, guint term)
   place->term = term;
 }
 
-/* A lock that somebody has: TRUE if nobody has it any more. `nobody_us`: since when it does not say
- * whose it is; 0: it does. */
+/* Removes a lock whose owner is dead, that has had no owner's name for too long, or for which this
+ * writer has waited long enough (`is_over`). TRUE: it was removed. `nobody_us`: since when it has
+ * no owner's name; 0: it has one. */
 static gboolean
 clear_away (Place *place, const char *suffix, const char *lock, gboolean is_over, gint64 *nobody_us)
 {
@@ -139,7 +141,7 @@ clear_away (Place *place, const char *suffix, const char *lock, gboolean is_over
   return place->kind->unlock (place, lock, is_nobody ? NULL : owner);
 }
 
-/* It could not be made, and nobody has it. */
+/* TRUE: the lock could not be made, and does not exist. */
 static gboolean
 is_impossible (Place *place, const char *lock)
 {
@@ -182,7 +184,7 @@ place_unlock (Place *place, const char *suffix)
 {
   g_autofree char *lock = g_strconcat (suffix, ".lock", NULL);
 
-  /* One that stays costs the next writer ten seconds, as long as this process lives. */
+  /* A lock that stays costs the next writer ten seconds, while this process lives. */
   if (!place->kind->unlock (place, lock, place->lock_owner))
     (void)place->kind->unlock (place, lock, place->lock_owner);
 }

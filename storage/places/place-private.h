@@ -7,7 +7,7 @@
 #define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
 
-/* What is used of libcurl. */
+/* The functions of libcurl that are used. */
 typedef struct
 {
   __typeof__ (curl_global_init) *global_init;
@@ -23,7 +23,7 @@ typedef struct
 } Curl;
 /* NULL: there is no libcurl on this machine. Any thread. */
 const Curl *place_curl (void);
-/* (nullable): what place_leave_open left of a connection there, in one's own hands now. */
+/* Takes over the connection that place_leave_open kept. (nullable) */
 CURL *place_take_open (const char *origin);
 
 #define PLACE_TAG_BYTES 100
@@ -38,9 +38,10 @@ typedef struct
   gboolean (*put) (Place *place, const char *suffix, const char *from, const PlaceState *expected,
                    PlaceState *state, GError **error);
   gboolean (*remove) (Place *place, const char *suffix, GError **error);
-  /* Makes the folder `suffix` and in it the folder `owner`. FALSE: it exists, or cannot be made. */
+  /* Makes the folder `suffix`, and the folder `owner` in it. FALSE: it exists, or cannot be
+   * made. */
   gboolean (*lock) (Place *place, const char *suffix, const char *owner);
-  /* `owner` (nullable): only if the lock is of that owner. FALSE: it is not, or cannot be
+  /* `owner` (nullable): only if this is the owner. FALSE: it is not, or the lock cannot be
    * removed. */
   gboolean (*unlock) (Place *place, const char *suffix, const char *owner);
   /* (nullable) reads the listing of the folder request->url into the request's body, in the store's
@@ -48,7 +49,7 @@ typedef struct
   gboolean (*list) (Place *place, PlaceRequest *request, GError **error);
   /* (nullable) completes a request that reads, before it runs. */
   void (*prepare) (Place *place, PlaceRequest *request);
-  /* In a listing, the entry of a file ends with the entry_ends-th of these behind its name. */
+  /* In a listing, the entry of a file ends with the entry_ends-th of these marks after its name. */
   const char *entry_end;
   guint entry_ends;
 } PlaceKind;
@@ -59,39 +60,39 @@ struct Place
 {
   const PlaceKind *kind;
   char *scheme;
-  char *name;   /* for people */
+  char *name;   /* in messages */
   char *url;    /* the URL for libcurl: with user, without suffix */
   char *origin; /* url up to the path */
-  char *path;   /* rename: as in a command, not escaped; dav: the URL's path, escaped */
+  char *path;   /* rename: as in commands, not escaped; dav: the URL's path, escaped */
   char *user;   /* (nullable) */
-  char *token;  /* makes names of temporary files */
-  gboolean had_no_lock;   /* the last wait for a lock was in vain: do not wait for the next */
-  gboolean has_locked[2]; /* the base, the delta: at least once */
-  char *lock_owner;       /* (nullable) the owner in this writer's lock */
-  char *run;              /* (nullable) place_set_writer's */
+  char *token;  /* for names of temporary files */
+  gboolean had_no_lock;   /* the last wait for a lock was in vain: the next is skipped */
+  gboolean has_locked[2]; /* the base, the delta: locked at least once */
+  char *lock_owner;       /* (nullable) the owner's name in this writer's lock */
+  char *run;              /* (nullable) from place_set_writer */
   guint term;
-  guint made;            /* temporary files so far */
-  guint key;             /* sftp: which of the existing keys is tried */
-  gboolean starts_tls;   /* ftps: by AUTH TLS; else from the first byte … */
-  gboolean knows_tls;    /* … as was seen */
-  GHashTable *leftovers; /* (nullable) place-sweep.c's */
+  guint made;            /* number of temporary files so far */
+  guint key;             /* sftp: index of the key file that is tried */
+  gboolean starts_tls;   /* ftps: by AUTH TLS; otherwise from the first byte … */
+  gboolean knows_tls;    /* … as the server has shown */
+  GHashTable *leftovers; /* (nullable) of place-sweep.c */
   GPtrArray *unremoved;  /* temporary files of this place that could not be removed */
-  char *region;          /* s3 from here */
+  char *region;          /* s3, from here on */
   char *aws_key, *aws_token;
 
   CURL *curl;
-  CURLcode set_code; /* of the settings of the running request */
+  CURLcode set_code; /* from setting the options of the running request */
   gint64 limit_us;
   gint stopped, patience_s; /* atomic */
-  gboolean asks_all;        /* sftp: sftp: host keys are looked up in the machine's own list */
-  gboolean is_silent;       /* it was silent for so long that it is not asked again */
-  gint64 moved_us;    /* when the running request last sent or received something */
+  gboolean asks_all;        /* sftp: host keys are looked up in the machine's own list */
+  gboolean is_silent;       /* it was silent for too long, and is not asked again */
+  gint64 moved_us;          /* when the running request last sent or received bytes */
   curl_off_t moved;
   guint64 sent, received;
   char message[CURL_ERROR_SIZE];
 };
 
-/* An incomplete list must not be sent: the missing header may be the condition. */
+/* A list with a missing entry must not be sent: the missing header may be the condition. */
 typedef struct
 {
   struct curl_slist *first;
@@ -111,12 +112,12 @@ struct PlaceRequest
   gboolean head_only;
   gboolean no_path; /* only the commands matter */
 
-  /* the answer */
+  /* the answer: */
   CURLcode code;
   long status; /* http */
   GByteArray *body;
   char *etag;
-  guint64 size;                 /* bytes that came … */
+  guint64 size;                 /* bytes received … */
   guint8 head[PLACE_TAG_BYTES]; /* … and the first of them */
   Place *place;
   int fd;
@@ -126,9 +127,9 @@ struct PlaceRequest
 
 gboolean place_s3_prepare (Place *place, gboolean insecure,
                            GError **error); /* endpoint, region, keys */
-/* The tag for stores whose own tags a writer cannot know beforehand: made of the file's first
- * bytes. SQLite's header there has a number that the writer of a checkpoint draws anew each time
- * (publish.c). (transfer full) */
+/* The tag for stores whose own tags are not known to a writer in advance: the digest of the file's
+ * first bytes. SQLite's header there contains a number that the writer of a checkpoint draws anew
+ * each time (publish.c). (transfer full) */
 char *place_tag (const guint8 *bytes, gsize size);
 /* Reads the mark of place_mark from these bytes. */
 void place_read_mark (PlaceState *state, const guint8 *bytes, gsize size);
@@ -136,11 +137,11 @@ void place_read_mark (PlaceState *state, const guint8 *bytes, gsize size);
 gboolean place_mark_of_file (const Place *place, const char *path, PlaceState *state,
                              GError **error);
 gboolean place_tag_of_file (const Place *place, const char *path, char **tag, GError **error);
-/* A folder "NAME.lock", which only one writer can make, keeps two of our writers from comparing and
- * replacing at the same time. A lock is taken over at once if its owner is dead: a process of this
- * host that is gone, or a writer that this writer's run has deposed. A lock that was not given back
- * within ten seconds is taken over, too. FALSE: this store has no locks for us (remembered), or the
- * limit is over: go on without. */
+/* A lock (a folder "NAME.lock", which only one writer can make) keeps two of our writers from
+ * comparing and replacing at the same time. A lock is taken over at once if its owner is dead: a
+ * process of this host that is gone, or a writer that this writer's run has deposed. Any other lock
+ * is taken over after ten seconds. FALSE: this store has no locks for us (remembered), or the time
+ * limit is over: continue without. */
 gboolean place_is_given_up (const Place *place);
 gboolean place_lock (Place *place, const char *suffix);
 void place_unlock (Place *place, const char *suffix);
@@ -148,8 +149,8 @@ void place_unlock (Place *place, const char *suffix);
 char *place_url (const Place *place, const char *suffix);
 /* Appends to the headers or commands of a request. */
 void place_add (PlaceList *list, const char *text);
-/* TRUE: the request ran and libcurl found nothing wrong; http: whatever the status. Else a sentence
- * in `error`, PLACE_ERROR_DOWN, DENIED, LOCAL or STOPPED; `verb`: "read", "write". */
+/* TRUE: the request ran and libcurl reports no error; http: with any status. FALSE: `error` is a
+ * sentence, PLACE_ERROR_DOWN, DENIED, LOCAL or STOPPED; `verb`: "read", "write". */
 gboolean place_run (Place *place, PlaceRequest *request, const char *verb, GError **error);
 void place_sweep_end (Place *place);
 void place_request_clear (PlaceRequest *request);

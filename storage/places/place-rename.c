@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* sftp, ftp and ftps: a file is sent under another name and then renamed. Some servers (OpenSSH
- * among them) do not rename onto a file that exists; then the old one is first renamed to "NAME~",
- * so for a moment the checkpoint stands only there, and readers look there too. A folder
- * "NAME.lock", which only one can make, keeps a second writer from comparing and renaming
- * meanwhile.
- * Tests: test-place. */
+ * among them) do not rename onto an existing file. Then the old file is first renamed to "NAME~",
+ * so for a moment the checkpoint is only there, and readers look there, too. A lock (place-lock.c)
+ * keeps other writers from comparing and renaming meanwhile. Tests: test-place. */
 
 #include "host/whole.h"
 
@@ -31,7 +29,7 @@ is_missing (const PlaceRequest *request)
          || (request->code == CURLE_FTP_COULDNT_RETR_FILE && request->status == 550);
 }
 
-/* Of the first bytes of what stands at `suffix`. */
+/* Reads the first bytes of the file at `suffix`. */
 static gboolean
 read_header (Place *place, const char *suffix, PlaceState *state, GError **error)
 {
@@ -98,7 +96,7 @@ rename_get (Place *place, const char *suffix, const char *to, guint64 size_max, 
          && (state->exists || get_one (place, between, to, size_max, state, error));
 }
 
-/* Commands are (verb, path) or (verb, path, path); a '*' before the verb: it may fail. */
+/* Adds a command (verb, path); a '*' before the verb: it may fail. */
 static void
 add_command (const Place *place, PlaceRequest *request, const char *sftp, const char *ftp,
              const char *path, const char *suffix)
@@ -128,7 +126,7 @@ add_rename (const Place *place, PlaceRequest *request, const char *may, const ch
   place_add (&request->commands, second);
 }
 
-/* Commands without a transfer: the URL is only where to connect. */
+/* Runs commands without a transfer; the URL only says where to connect. */
 static gboolean
 run_commands (Place *place, PlaceRequest *request, GError **error)
 {
@@ -183,7 +181,7 @@ rename_lock (Place *place, const char *suffix, const char *owner)
   return run_commands (place, &request, NULL);
 }
 
-/* A folder with another owner's in it does not go. */
+/* A folder that contains another owner's folder cannot be removed. */
 static gboolean
 rename_unlock (Place *place, const char *suffix, const char *owner)
 {
@@ -196,8 +194,9 @@ rename_unlock (Place *place, const char *suffix, const char *owner)
   return run_commands (place, &request, NULL);
 }
 
-/* What was sent as `made` becomes `suffix`; `tag` is its tag. `expected` (nullable): what has to
- * stand there; it did a moment ago, but whoever stands still meanwhile may have lost the lock. */
+/* Renames the sent file `made`, whose tag is `tag`, to `suffix`. `expected` (nullable): the file
+ * that must be there. It was there a moment ago, but a writer that was stopped meanwhile may have
+ * lost the lock. */
 static gboolean
 rename_over (Place *place, const char *made, const char *suffix, const char *tag,
              const PlaceState *expected, GError **error)
@@ -209,13 +208,13 @@ rename_over (Place *place, const char *made, const char *suffix, const char *tag
   add_rename (place, &request, "", made, suffix);
   if (run_commands (place, &request, NULL))
     return TRUE;
-  /* What stands at "NAME~" may be all there is, if a writer died between its renames. */
+  /* The file at "NAME~" may be the only one, if a writer died between its renames. */
   if (!read_header (place, suffix, &now, error))
     return FALSE;
   gboolean exists = now.exists, empty = now.empty, is_done = g_strcmp0 (now.tag, tag) == 0;
   gboolean is_other = exists && expected != NULL && !place_state_equal (&now, expected);
   place_state_clear (&now);
-  if (is_done) /* only an answer was lost: this one's, or that of an earlier try */
+  if (is_done) /* only an answer was lost, of this rename or of an earlier try */
     {
       remove_made (place, made);
       return TRUE;
@@ -234,8 +233,8 @@ rename_over (Place *place, const char *made, const char *suffix, const char *tag
   return run_commands (place, &request, error);
 }
 
-/* `expected` (nullable): what has to stand there; `made` (nullable): or this, which *is_made tells.
- */
+/* `expected` (nullable): the file that must be there; `made` (nullable): or the file with this tag,
+ * which *is_made tells. */
 static gboolean
 is_expected (Place *place, const char *suffix, const PlaceState *expected, const char *made,
              gboolean *is_made, GError **error)
@@ -252,9 +251,9 @@ is_expected (Place *place, const char *suffix, const PlaceState *expected, const
   return good;
 }
 
-/* The comparison and the renames, with the lock in hand where there is one. Where there is none, or
- * somebody does without, a rename fails when another has come between: that is seen by comparing
- * once more, and so is that only the answer was lost. */
+/* Compares and renames, under the lock if there is one. If there is none, or another writer ignores
+ * it, a rename fails when another writer comes between. A second comparison shows that, or that
+ * only the answer was lost. */
 static gboolean
 replace (Place *place, const char *made, const char *suffix, const PlaceState *expected,
          const char *tag, GError **error)
@@ -275,7 +274,7 @@ replace (Place *place, const char *made, const char *suffix, const PlaceState *e
   return good;
 }
 
-/* TRUE: the last bytes of what was sent are there. */
+/* TRUE: the last bytes of the sent file have arrived. */
 static gboolean
 arrived (Place *place, const char *made, const char *from, GError **error)
 {
@@ -291,7 +290,7 @@ arrived (Place *place, const char *made, const char *from, GError **error)
       g_autofree char *range = NULL;
 
       n = (gsize)MIN (status.st_size, TAIL_BYTES);
-      /* To its end: of a part in the middle ftp loses its connection. */
+      /* Up to the end: ftp loses its connection after a part in the middle. */
       range = g_strdup_printf ("%" G_GINT64_FORMAT "-", (gint64)status.st_size - (gint64)n);
       request.range = range;
       good = whole_read_at (fd, tail, n, (guint64)status.st_size - n) == (gssize)n

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* s3://BUCKET/KEY: an object is replaced in one step, on condition of its ETag where the store
- * knows conditions. Requests are signed (SigV4) by libcurl, payloads too. Keys, region and endpoint
- * are found where Amazon's own tools look: environment, then the profile's section in
- * ~/.aws/credentials and ~/.aws/config.
- * Tests: test-place. */
+/* s3://BUCKET/KEY: an object is replaced in one step, on the condition of its ETag if the store
+ * supports conditions. libcurl signs requests (SigV4), payloads too. Keys, region and endpoint are
+ * searched where Amazon's own tools look: the environment, then the profile's section in
+ * ~/.aws/credentials and ~/.aws/config. Tests: test-place. */
 
 #include "host/whole.h"
 
@@ -14,7 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PUT_BYTES_MAX (G_GUINT64_CONSTANT (5) << 30) /* more needs another kind of request */
+/* a larger file needs another kind of request */
+#define PUT_BYTES_MAX (G_GUINT64_CONSTANT (5) << 30)
 
 static gboolean
 is_good (long status)
@@ -34,7 +34,8 @@ load_profile_file (const char *variable, const char *name)
   return file;
 }
 
-/* (transfer full) (nullable): the first of the environment and the two files that has it. */
+/* The setting in the environment, or else in the first of the two files. (transfer full)
+ * (nullable) */
 static char *
 setting (GKeyFile *credentials, GKeyFile *config, const char *variable, const char *key)
 {
@@ -55,7 +56,8 @@ setting (GKeyFile *credentials, GKeyFile *config, const char *variable, const ch
   return g_key_file_get_string (config, section, key, NULL);
 }
 
-/* With an endpoint of one's own the bucket stands in the path, with Amazon's in the host's name. */
+/* With another endpoint than Amazon's the bucket is part of the path, with Amazon's of the host
+ * name. */
 static void
 set_urls (Place *place, const char *endpoint)
 {
@@ -102,7 +104,7 @@ place_s3_prepare (Place *place, gboolean insecure, GError **error)
         "no keys: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or ~/.aws/credentials");
   if (endpoint == NULL)
     endpoint = setting (credentials, config, "AWS_ENDPOINT_URL", "endpoint_url");
-  /* To libcurl what has no scheme is http. */
+  /* libcurl takes a URL without scheme as http. */
   if (endpoint != NULL && !has_scheme (endpoint, "https://") && !has_scheme (endpoint, "http://"))
     return place_fail (place, PLACE_ERROR_URI, error,
                        "its endpoint (AWS_ENDPOINT_URL) has to begin with https://");
@@ -121,7 +123,8 @@ place_s3_prepare (Place *place, gboolean insecure, GError **error)
   return TRUE;
 }
 
-/* The headers that every request needs: the digest of what is sent, and a token of limited time. */
+/* Adds the headers that every request needs: the digest of the payload, and a token of limited
+ * time. */
 static void
 add_headers (const Place *place, PlaceRequest *request, const char *digest)
 {
@@ -179,7 +182,7 @@ s3_get (Place *place, const char *suffix, const char *to, guint64 size_max, Plac
   return good;
 }
 
-/* (transfer full): NULL with an error. */
+/* (transfer full) (nullable): NULL with an error. */
 static char *
 digest_of_file (const Place *place, const char *path, guint64 *size, GError **error)
 {
@@ -214,7 +217,7 @@ s3_put (Place *place, const char *suffix, const char *from, const PlaceState *ex
   if (good && size > PUT_BYTES_MAX)
     good = place_fail (place, PLACE_ERROR_DOWN, error,
                        "it is larger than 5 GiB, which s3 does not take");
-  /* Not every store knows the conditions below; so look before as well. */
+  /* Looks first, since not every store supports the conditions below. */
   if (good && expected != NULL && (good = s3_look (place, suffix, &now, error))
       && (now.exists != expected->exists || g_strcmp0 (now.tag, expected->tag) != 0))
     good = place_fail (place, PLACE_ERROR_CHANGED, error, "somebody else has replaced it");

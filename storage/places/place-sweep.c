@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Files that writers left at a store when they died while sending: "NAME.TOKEN.N.tmp"
- * (place-rename.c, place-dav.c), the same of a delta and of a trial, and trials themselves. Whose
- * they are is not known, so only those go that are the same for so long that nobody can be sending
- * them: what the store's listing says of them, size and time, is compared and not understood. Must
- * not know what files hold.
- * Tests: test-place. */
+/* Removes files that writers left at a store when they died while sending: "NAME.TOKEN.N.tmp"
+ * (place-rename.c, place-dav.c), the same of deltas and trials, and trials themselves. Their
+ * writers are not known. So only files are removed that have not changed for so long that no writer
+ * can be sending them. The listing's entry with size and time is compared, not interpreted. Does
+ * not read the files. Tests: test-place. */
 #include "storage/places/place-private.h"
 
 #include <string.h>
@@ -13,7 +12,7 @@
 
 typedef struct
 {
-  char *says; /* the listing's words about it */
+  char *says; /* the entry in the listing */
   gint64 since_us;
   gboolean is_there;
 } Leftover;
@@ -33,8 +32,8 @@ place_sweep_end (Place *place)
   g_clear_pointer (&place->leftovers, g_hash_table_unref);
 }
 
-/* The length of "[-delta][.HEX.try][.PID.HEX.N.tmp]" at the beginning of `text`, with one of the
- * last two at least; 0: it is something else. `is_own`: with this place's token. */
+/* The length of "[-delta][.HEX.try][.PID.HEX.N.tmp]" at the beginning of `text`, with at least one
+ * of the last two parts; 0: it is something else. `is_own`: it contains this place's token. */
 static gsize
 match (const Place *place, const char *text, gboolean *is_own)
 {
@@ -55,7 +54,7 @@ match (const Place *place, const char *text, gboolean *is_own)
   return (gsize)end;
 }
 
-/* Where the listing's words about the file whose name ends at `text` end. */
+/* The end of the entry of the file whose name ends at `text`. */
 static const char *
 end_of_entry (const Place *place, const char *text)
 {
@@ -72,7 +71,7 @@ end_of_entry (const Place *place, const char *text)
   return text;
 }
 
-/* In a line the name comes last, so the words are those before it too. */
+/* The entry of a file. In a line the name comes last, so the entry begins before it. */
 static char *
 words_of (const Place *place, const char *listing, const char *name, const char *end)
 {
@@ -83,7 +82,7 @@ words_of (const Place *place, const char *listing, const char *name, const char 
   return g_strndup (begin, (gsize)(end_of_entry (place, end) - begin));
 }
 
-/* TRUE: it has been as it is for long enough. */
+/* TRUE: the entry has not changed for long enough. */
 static gboolean
 is_old (Place *place, const char *suffix, char *says, gint64 old_us)
 {

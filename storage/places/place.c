@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* URIs: which kind of store, and what of the text may be shown. The kinds are place-rename.c (sftp,
- * ftp, ftps), place-dav.c (http, https) and place-s3.c; the requests run in place-curl.c. */
+/* URIs: the kind of store, and the parts of the text that may be shown. The kinds are
+ * place-rename.c (sftp, ftp, ftps), place-dav.c (http, https) and place-s3.c; place-curl.c runs the
+ * requests. */
 
 #include "storage/places/place.h"
 
@@ -22,7 +23,7 @@ scheme_of (const char *text)
 {
   g_autofree char *scheme = g_uri_parse_scheme (text);
 
-  /* "C:x" or "a:b" is more likely a file's name than a scheme that nobody knows. */
+  /* "C:x" or "a:b" is more likely a file name than an unknown scheme. */
   if (scheme == NULL || strlen (scheme) < 2)
     return NULL;
   return g_ascii_strdown (scheme, -1);
@@ -36,8 +37,9 @@ place_is_remote (const char *text)
   return scheme != NULL && strcmp (scheme, "file") != 0;
 }
 
-/* What messages may show of a URI: no user and no password. Where the slashes before the host are
- * missing, or '?' stands in a password, both would be taken for something else. (transfer full) */
+/* The URI for messages, without user and password. If the slashes before the host are missing, or a
+ * password contains '?', the password would be parsed as another part, so that is hidden, too.
+ * (transfer full) */
 static char *
 shown (const char *text)
 {
@@ -92,8 +94,8 @@ static const struct
                       { "ftps", &place_kind_rename, FALSE }, { "http", &place_kind_dav, TRUE },
                       { "https", &place_kind_dav, FALSE },   { "s3", &place_kind_s3, FALSE } };
 
-/* ftp: what stands behind the first slash, relative to where the login ends; sftp: the whole path,
- * "/~/" is the home folder there. */
+/* ftp: the path behind the first slash, relative to the login's folder; sftp: the whole path, where
+ * "/~/" is the home folder. */
 static char *
 command_path (const char *scheme, const char *path)
 {
@@ -296,7 +298,7 @@ place_read_mark (PlaceState *state, const guint8 *bytes, gsize size)
 
   if (size >= PLACE_MARK_AT + sizeof number)
     {
-      /* SQLite's header: a page of 64 KiB is written as 1. */
+      /* In SQLite's header a page size of 64 KiB is written as 1. */
       guint32 page_bytes = (guint32)bytes[PAGE_BYTES_AT] << 8 | bytes[PAGE_BYTES_AT + 1];
 
       memcpy (&number, bytes + PLACE_MARK_AT, sizeof number);
@@ -373,7 +375,7 @@ place_get (Place *place, const char *suffix, const char *to, guint64 size_max, P
   return place->kind->get (place, suffix, to, size_max, state, error);
 }
 
-/* The store answers again, so what could not be removed while it did not is removed now. */
+/* Removes temporary files that could not be removed before, since the store answers again. */
 static void
 remove_what_is_left (Place *place)
 {
@@ -398,7 +400,7 @@ place_put (Place *place, const char *suffix, const char *from, const PlaceState 
   return good;
 }
 
-/* With the lock in hand where there is one. */
+/* Under the lock if there is one. */
 static gboolean
 remove_expected (Place *place, const char *suffix, const PlaceState *expected, GError **error)
 {

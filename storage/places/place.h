@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The place of a checkpoint that is not on this machine's disk: one URI, by libcurl. A file there
- * is replaced whole, so that a reader at any moment finds a complete file: at the URI, or, with
- * stores that cannot replace in one step (sftp, ftp), between two renames at "URI~".
+/* The place of a checkpoint that is not on this machine's disk: one URI, by libcurl. Files are
+ * replaced as a whole, so a reader finds a complete file at any moment: at the URI or, at stores
+ * that cannot replace in one step (sftp, ftp), between two renames at "URI~".
  *
- * Every call but place_stop blocks, for as long as the limits below allow. One thread at a time
- * uses a Place; place_stop may come from any. */
+ * Every call except place_stop blocks, as long as the limits below allow. One thread at a time uses
+ * a Place; place_stop may come from any thread. */
 #pragma once
 
 #include <glib.h>
@@ -16,10 +16,8 @@ GQuark place_error_quark (void);
 typedef enum
 {
   PLACE_ERROR_URI,     /* not a URI that can be used */
-  PLACE_ERROR_DENIED,  /* the store answers, but not to us: credentials, host key, certificate,
-                          rights */
-  PLACE_ERROR_DOWN,    /* not reached, too slow, full, or with an error of its own: try again
-                          later */
+  PLACE_ERROR_DENIED,  /* the store refuses us: credentials, host key, certificate, rights */
+  PLACE_ERROR_DOWN,    /* not reached, too slow, full, or an error of the store: try again later */
   PLACE_ERROR_CHANGED, /* place_put: the file there is not the expected one */
   PLACE_ERROR_LOCAL,   /* a file on this machine cannot be read or written */
   PLACE_ERROR_STOPPED  /* place_stop was called, or the time limit is over */
@@ -30,11 +28,11 @@ typedef enum
 
 /* TRUE: `text` has a scheme ("sftp:…") other than file. */
 gboolean place_is_remote (const char *text);
-/* (transfer full): the path meant by a path or a file: URI; NULL with PLACE_ERROR_URI. */
+/* The path of a path or a file: URI. (transfer full) NULL: PLACE_ERROR_URI. */
 char *place_local_path (const char *text, GError **error);
 
-/* NULL: PLACE_ERROR_URI, in one sentence that never holds a password. `insecure`: plain ftp and
- * http are allowed. Does not connect. */
+/* NULL: PLACE_ERROR_URI, in one sentence without the password. `insecure`: plain ftp and http are
+ * allowed. Does not connect. */
 Place *place_new (const char *uri, gboolean insecure, GError **error);
 void place_free (Place *place);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Place, place_free)
@@ -45,42 +43,42 @@ void place_leave_open (Place *place);
 
 /* Opens a text that passed place_check, which decided whether plain ftp and http are allowed. */
 Place *place_open (const char *target, GError **error);
-/* Turns the place that a user wrote, a path or a URI, into the form that is kept and passed on: an
- * absolute path, or the URI. Each verb and each program calls this once, with its own --insecure,
- * before it reads or writes there: later calls allow what this call allowed. (transfer full) NULL:
- * PLACE_ERROR_URI in one sentence without password. Does not connect. */
+/* Turns the place that a user wrote, a path or a URI, into the form that is stored and passed on:
+ * an absolute path, or the URI. Each verb and each program calls this once, with its own
+ * --insecure, before it reads or writes there: later calls allow what this call allowed. (transfer
+ * full) NULL: PLACE_ERROR_URI in one sentence without the password. Does not connect. */
 char *place_check (const char *text, gboolean insecure, GError **error);
-/* The same text unchecked: only to compare it with the place of a run. (transfer full) NULL:
- * PLACE_ERROR_URI. */
+/* The same text without checks, only for comparing it with the place of a run. (transfer full)
+ * NULL: PLACE_ERROR_URI. */
 char *place_text (const char *text, GError **error);
 
 /* (transfer none): the URI without user and password, for messages. */
 const char *place_name (const Place *place);
-/* Any thread, also while a request runs: requests give up when nothing is sent or received for so
- * many seconds (60 at first). */
+/* Requests give up if nothing is sent or received for so many seconds (60 by default). Any thread,
+ * also while a request runs. */
 void place_set_patience (Place *place, int seconds);
 /* A place that was silent for that long is not asked again, so that a caller does not wait for each
  * request of a replacement and of its clean-up. After this call it is asked again. */
 void place_ask_again (Place *place);
-/* Requests give up at this time of g_get_monotonic_time; 0: only when the store is too slow or
- * silent (15 s to connect, 60 s with less than 1 kB/s). */
+/* Requests give up at this time of g_get_monotonic_time; 0: only if the store is too slow or silent
+ * (15 s to connect, 60 s with less than 1 kB/s). */
 void place_set_limit (Place *place, gint64 monotonic_us);
-/* Any thread: the running request and all later ones fail with PLACE_ERROR_STOPPED soon. */
+/* The running request and all later ones soon fail with PLACE_ERROR_STOPPED. Any thread. */
 void place_stop (Place *place);
 
-/* What stands at a place. `tag` changes whenever the file is replaced by another checkpoint. */
+/* The file at a place. `tag` changes whenever the file is replaced by another checkpoint. */
 typedef struct
 {
   gboolean exists;
   char *tag;
-  gboolean empty;     /* a file of no bytes, which counts as no file and may be replaced as such;
-                         only by place_look */
-  guint32 number;     /* of place_mark; only by place_look */
+  gboolean empty;     /* a file of no bytes, which counts as no file and may be replaced; only set
+                       * by place_look */
+  guint32 number;     /* of place_mark; only set by place_look */
   gboolean has_delta; /* the same: a delta may stand beside the file */
   guint64 bytes;      /* the same: the size by the checkpoint's header; 0: unknown */
 } PlaceState;
 void place_state_clear (PlaceState *state);
-/* TRUE: the same file, or both times none. */
+/* TRUE: the same file, or no file in both. */
 gboolean place_state_equal (const PlaceState *a, const PlaceState *b);
 
 /* A large checkpoint is a *base* and, beside it, a *delta* with the later rows. The delta's name is
@@ -96,7 +94,7 @@ void place_pair_clear (PlacePair *pair);
  * takes the lock over at once. Without this call the lock is of no run. */
 void place_set_writer (Place *place, const char *run, guint term);
 
-/* These functions put `suffix` behind the URI's path; "": the checkpoint itself. */
+/* `suffix` is appended to the URI's path; "": the checkpoint itself. */
 
 gboolean place_look (Place *place, const char *suffix, PlaceState *state, GError **error);
 /* Downloads the file to a new file `to` (mode 0600; replaces an existing one). If there is none:
@@ -104,9 +102,9 @@ gboolean place_look (Place *place, const char *suffix, PlaceState *state, GError
 gboolean place_get (Place *place, const char *suffix, const char *to, guint64 size_max,
                     PlaceState *state, GError **error);
 /* Replaces the file there by the file `from`. `expected` (nullable): fail with PLACE_ERROR_CHANGED
- * if another file stands there; without exists: if any file does. With s3 and http the store
- * compares in the same step; with sftp, ftp and http there is a lock among our writers. `state`
- * (nullable): of the new file. */
+ * if another file is there; without exists: if any file is. At s3 and http stores the store
+ * compares in the same step; at sftp, ftp and http there is a lock among our writers. `state`
+ * (nullable) (out): of the new file. */
 gboolean place_put (Place *place, const char *suffix, const char *from, const PlaceState *expected,
                     PlaceState *state, GError **error);
 /* TRUE also when there is no file. `expected` (nullable): as for place_put. */
@@ -119,24 +117,24 @@ gboolean place_holds (Place *place, const char *suffix, const char *path, const 
 
 /* Makes the file `to` a copy of the file at the place, and "TO-delta" a copy of the delta beside
  * it, unless they already are (made by this function, in any process). If there is no file, an
- * earlier copy stays as it is, and may be all that is left. The delta is read first: if both change
- * meanwhile, a later base contains it. The limit holds for place_look; reading has none. */
+ * earlier copy stays, and may be all that is left. The delta is read first: if both change
+ * meanwhile, a later base contains it. The limit applies to place_look; downloads have none. */
 gboolean place_refresh (Place *place, const char *to, PlacePair *pair, GError **error);
-/* TRUE: `to` is a whole copy of a base, even if the place has another file now; *state gets its
+/* TRUE: `to` is a complete copy of a base, even if the place has another file now; *state gets its
  * marks. */
 gboolean place_has_copy (const Place *place, const char *to, PlaceState *state);
 /* Measures how long it takes to put a file of this size beside the one there; removes it again. */
 gboolean place_trial (Place *place, gsize bytes, guint64 *us, GError **error);
-/* To be called after place_put. Removes temporary files of writers that died while sending: files
- * with our temporary names that have not changed for `old_us` between sweeps of this Place. FALSE:
- * the store gives no listing. */
+/* Call this after place_put. Removes temporary files of writers that died while sending: files with
+ * our temporary names that have not changed for `old_us` between sweeps of this Place. FALSE: the
+ * store gives no listing. */
 gboolean place_sweep (Place *place, gint64 old_us, GError **error);
 
-/* Moves a copy made by place_refresh with its delta, if possible. */
+/* Moves a copy of place_refresh with its delta, if possible. */
 void place_move_copy (const char *from, const char *to);
 /* Removes such a copy with its delta. */
 void place_forget_copy (const char *to);
-/* To be called before another function writes `to`: from now on it is no copy. */
+/* Call this before another function writes `to`: from now on it is no copy. */
 void place_change_copy (const char *to);
 
 /* The mark of a checkpoint that place_look reads: a number, of which the lower 31 bits are kept,

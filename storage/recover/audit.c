@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The columns are asked of the table itself, so that this holds for every table of the format. Must
- * not know what the rows mean. */
+/* Asks each table for its columns, so this works for every table of the format. Does not interpret
+ * rows. */
 
 #include "storage/recover/audit.h"
 
@@ -18,7 +18,7 @@ prepare (Sql *sql, const char *text, GError **error)
   return NULL;
 }
 
-/* (transfer full): all columns but the checksum, as the checksum is made over them. */
+/* All columns except the checksum, in the order in which they are summed. (transfer full) */
 static char *
 summed_columns (Sql *sql, const char *table, GError **error)
 {
@@ -35,7 +35,7 @@ summed_columns (Sql *sql, const char *table, GError **error)
   return g_string_free (columns, FALSE);
 }
 
-/* A page that was written over another gives its rows twice, so each checksum counts once. */
+/* If one page was written over another, its rows come twice, so each checksum counts once. */
 static gboolean
 read_rows (Sql *sql, sqlite3_stmt *statement, AuditTable *found, guint64 *sums, GError **error)
 {
@@ -85,7 +85,7 @@ audit_file (Sql *sql, Audit *audit, GError **error)
       guint64 found = table->kept + table->damaged;
       table->rows = audit->is_uncounted ? found : said.tables[i].rows;
       table->missing = table->rows - MIN (table->rows, found);
-      /* What a damaged row's checksum was is not known. */
+      /* The checksum that a damaged row had is not known. */
       if (!audit->is_uncounted && table->missing == 0
           && (found > table->rows || (table->damaged == 0 && sums != said.tables[i].sums)))
         audit->is_mixed = TRUE;

@@ -7,28 +7,27 @@
 
 typedef struct
 {
-  guint64 rows;    /* that the inventory counted; if that is lost: kept and damaged */
+  guint64 rows;    /* rows that the inventory counted; if it is lost: kept and damaged */
   guint64 kept;    /* with a right checksum, each once */
   guint64 damaged; /* with a wrong one */
-  guint64 missing; /* counted and not there, as far as known */
+  guint64 missing; /* counted rows that are not there, as far as known */
 } AuditTable;
 
 struct Audit
 {
   AuditTable tables[INVENTORY_TABLES];
   gboolean is_uncounted; /* the inventory is lost: the missing rows are unknown */
-  gboolean is_mixed;     /* other rows were counted than those that are there, though the number is
-                            right */
+  gboolean is_mixed;     /* the number of rows is right, but they are not the counted ones */
 };
 
 /* Checks every row of every table of an open file. FALSE: it cannot be read. */
 gboolean audit_file (Sql *sql, Audit *audit, GError **error);
 /* Adds the losses of another file that belongs to the first. */
 void audit_add (Audit *audit, const Audit *other);
-/* Rows of all tables that are damaged; that are damaged or missing. */
+/* The number of damaged rows of all tables; the number of damaged and missing rows. */
 guint64 audit_damaged (const Audit *audit);
 guint64 audit_lost (const Audit *audit);
 /* TRUE: all counted rows are there, with right checksums. */
 gboolean audit_is_whole (const Audit *audit);
-/* (transfer full): the losses, in a few words: "3 of 31 rows are missing (2 of 10 results)". */
+/* The losses in a few words: "3 of 31 rows are missing (2 of 10 results)". (transfer full) */
 char *audit_describe (const Audit *audit);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The order: kind of file, header, application, format, schema, damage, identity. The cheap checks
- * come first, and none trusts what a later one proves; nothing of a schema that is not ours is ever
- * run. What fails after the kind of file is salvaged, and only when no row proves itself it is
- * refused. Whether the checkpoint is of the right program is for others to ask. */
+/* The order of checks: kind of file, header, application, format, schema, damage, identity. The
+ * cheap checks come first, and no check trusts what a later one proves. SQL text from a foreign
+ * schema is never run. A file that fails after the check of its kind is salvaged; it is refused
+ * only if no row proves itself. Does not check whether the checkpoint belongs to the right
+ * program. */
 
 #include "storage/recover/guard.h"
 
@@ -23,17 +24,17 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-/* The places of these numbers belong to SQLite's file format. */
+/* The places of these numbers are from SQLite's file format. */
 #define HEADER_BYTES 100
 #define HEADER_VERSION_AT 60
 #define HEADER_APPLICATION_AT 68
 #define HEADER_SCHEMA_FORMAT 4
-/* A file that does not even look like ours is searched for rows of ours no farther than this. */
+/* A file without our header is searched for our rows only up to this size. */
 #define FOREIGN_BYTES_MAX (64u * 1024 * 1024)
-/* SQLite's steps for looking at a file: a few for each byte, so that a forged one ends. */
+/* Limits SQLite's steps for checking a file to a few for each byte, so that a forged file ends. */
 #define STEPS_EACH 1000
 #define LENGTH_MIN 100000
-/* To look at all of a smaller file takes no time. */
+/* Checking all of a smaller file takes no noticeable time. */
 #define FRONT_BYTES_MIN (4u * 1024 * 1024)
 #define STEPS_MIN 2000000
 #define STEPS_PER_BYTE 8
@@ -55,10 +56,10 @@ load_big (const guint8 *bytes)
 
 typedef enum
 {
-  HEADER_OURS,    /* of a checkpoint of this format */
-  HEADER_BROKEN,  /* of a checkpoint, but its format is not to be believed */
-  HEADER_FOREIGN, /* of another program's SQLite file */
-  HEADER_NONE     /* no SQLite file */
+  HEADER_OURS,    /* a checkpoint of this format */
+  HEADER_BROKEN,  /* a checkpoint, but the format in its header is invalid */
+  HEADER_FOREIGN, /* an SQLite file of another program */
+  HEADER_NONE     /* not an SQLite file */
 } HeaderKind;
 
 static HeaderKind
@@ -68,13 +69,13 @@ header_kind (const guint8 *header, gssize size)
     return HEADER_NONE;
   if (load_big (header + HEADER_APPLICATION_AT) != SCHEMA_APPLICATION_ID)
     return HEADER_FOREIGN;
-  /* A wrong number is damage where rows prove themselves, and another format where none does. */
+  /* An invalid number is damage if rows prove themselves, and another format if none does. */
   guint32 version = load_big (header + HEADER_VERSION_AT);
   return version >= SCHEMA_VERSION_FIRST && version <= SCHEMA_VERSION ? HEADER_OURS : HEADER_BROKEN;
 }
 
-/* FALSE: a byte that is the same in all files that we publish is another one, so that SQLite would
- * read the file in another way (as UTF-16, or with a log). */
+/* FALSE: a byte differs that is the same in all files that we publish, so that SQLite would read
+ * the file in another way (as UTF-16, or with a log). */
 static gboolean
 is_header_sound (const guint8 *header)
 {
@@ -85,7 +86,7 @@ is_header_sound (const guint8 *header)
          && load_big (header + 64) == 0 && memcmp (header + 72, zeros, sizeof zeros) == 0;
 }
 
-/* Why a file with such a header is refused. */
+/* Sets the error for a file with this header. Returns FALSE. */
 static gboolean
 refuse_header (const char *path, HeaderKind kind, const guint8 *header, GError **error)
 {
@@ -118,7 +119,7 @@ read_header (const char *path, guint8 *header, gssize *size, GError **error)
   return refuse (error, STORAGE_ERROR_PLACE, path, reason);
 }
 
-/* TRUE with `size` 0: nothing there. */
+/* TRUE with `size` 0: there is no file. */
 static gboolean
 check_kind (const char *path, guint64 *size, GError **error)
 {
@@ -126,8 +127,7 @@ check_kind (const char *path, guint64 *size, GError **error)
   *size = 0;
   if (lstat (path, &status) != 0)
     {
-      /* A missing folder is nothing to read; that nothing can be written there is found when
-       * writing. */
+      /* If the folder is missing, there is nothing to read; writing will report it. */
       if (errno == ENOENT)
         return TRUE;
       g_autofree char *reason = g_strdup_printf ("cannot be read: %s", g_strerror (errno));
@@ -156,7 +156,7 @@ check_by (Sql *sql, const char *text, GError **error)
   if (g_strcmp0 (verdict, "ok") == 0)
     return TRUE;
   if (verdict != NULL)
-    g_strdelimit (verdict, "\n", ' '); /* one sentence */
+    g_strdelimit (verdict, "\n", ' '); /* makes it one line */
   g_set_error (error, STORAGE_ERROR, STORAGE_ERROR_UNUSABLE, "%s",
                verdict != NULL ? verdict : "no verdict");
   return FALSE;
@@ -168,8 +168,8 @@ check_whole (Sql *sql, GError **error)
   return check_by (sql, "PRAGMA quick_check(1)", error);
 }
 
-/* The row that names the identity is summed with that identity, so it proves itself. An index may
- * be wrong where the table is right. */
+/* The row with the identity is summed with that identity, so it proves itself. The table is read
+ * without index, which may be damaged alone. */
 static gboolean
 check_identity (Sql *sql, GError **error)
 {
@@ -194,7 +194,7 @@ check_identity (Sql *sql, GError **error)
   return FALSE;
 }
 
-/* From here on nothing but reading our own tables is allowed on this connection. */
+/* Denies everything on this connection except reading our own tables. */
 static int
 only_reading (void *data, int action, const char *one, const char *two, const char *three,
               const char *four)
@@ -218,7 +218,8 @@ count_steps (void *data)
   return steps->left == 0;
 }
 
-/* Moves with the file, goes with it, and is of no use when it was written to. */
+/* An extended attribute, which moves and ends with the file. It is invalid once the file was
+ * written to. */
 #define WHOLE_ATTRIBUTE "user.satin.whole"
 #define WHOLE_BYTES 100
 
@@ -250,7 +251,7 @@ note_whole (const char *path)
     (void)setxattr (path, WHOLE_ATTRIBUTE, now, strlen (now), 0);
 }
 
-/* What is checked of a file that is not wholly looked at. */
+/* The checks for a file that is not read as a whole. */
 static gboolean
 check_front (Sql *sql, GError **error)
 {
@@ -270,7 +271,7 @@ check_front (Sql *sql, GError **error)
   return is_all;
 }
 
-/* (transfer full) (nullable): the file as far as its small tables. */
+/* The file, with its small tables checked. (transfer full) (nullable) */
 static Sql *
 open_front (const char *path, guint64 size)
 {
@@ -298,7 +299,7 @@ guard_check (const char *path, GError **error)
   return schema_check (sql, error) && check_whole (sql, error);
 }
 
-/* SQLite does not miss free pages at a file's end. */
+/* SQLite does not notice that free pages at a file's end are missing. */
 static gboolean
 check_length (Sql *sql, guint64 size, GError **error)
 {
@@ -309,7 +310,7 @@ check_length (Sql *sql, guint64 size, GError **error)
   return FALSE;
 }
 
-/* What SQLite takes for sound may have lost rows with a page that salvage gives back. */
+/* A file that is sound for SQLite may have lost rows with a page, which salvage can restore. */
 static gboolean
 check_pages (const char *path, GError **error)
 {
@@ -322,7 +323,7 @@ check_pages (const char *path, GError **error)
   return good;
 }
 
-/* (transfer full) (nullable): the file itself, if it is wholly as it should be. */
+/* The file itself, if it is completely sound. (transfer full) (nullable) */
 static Sql *
 open_sound (const char *path, guint64 size, gboolean is_own, GError **error)
 {
@@ -342,7 +343,7 @@ open_sound (const char *path, guint64 size, gboolean is_own, GError **error)
   return is_sound ? g_steal_pointer (&sql) : NULL;
 }
 
-/* What is left of a file that is not sound for this reason. (transfer full: reason) */
+/* The rows of a file that is not sound for this reason. (transfer full: reason) */
 static Sql *
 open_damaged (const char *path, const char *identity, const guint8 *header, HeaderKind kind,
               GError *reason, GError **error)

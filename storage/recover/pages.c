@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Looks at every byte of every page as if a record began there. That is affordable, because a
- * record says its own length twice (the length of its header and the types of its columns), so that
- * nearly all bytes are told off at a glance. Where bytes were put in or taken out, all behind them
- * lies elsewhere: a page of a chain is looked for at each place that the file's size suggests. Must
- * not know our tables or checksums. */
+/* Looks at every byte of every page as if a record began there. This is affordable, because a
+ * record states its own length twice (by the length of its header and the types of its columns), so
+ * nearly all other bytes are rejected at once. If bytes were inserted or removed, everything behind
+ * them has moved: a page of a chain is searched at each place that the file's size suggests. Knows
+ * nothing of our tables and checksums. */
 
 #include "storage/recover/pages.h"
 
@@ -21,8 +21,8 @@
 #define PAGE_SIZE_MIN 512
 #define PAGE_SIZE_MAX 65536
 #define HEX_DIGITS 32
-/* All chains of long records together may be this many times as long as the file: in a sound one
- * they are shorter, and a forged one must not cost more than its size. */
+/* All chains of long records together may be so many times as long as the file. In a sound file
+ * they are shorter, and a forged file must not cost more than its size. */
 #define CHAIN_FACTOR 4
 #define N_PAGES_AT 28 /* in SQLite's header */
 #define SHIFTS_MAX 4
@@ -31,13 +31,13 @@ struct Pages
 {
   int fd;
   guint64 size, limit;
-  guint64 chain_bytes; /* that may still be followed */
+  guint64 chain_bytes; /* bytes of chains that may still be read */
   guint32 sizes[10];
   guint8 *page;              /* PAGE_SIZE_MAX bytes */
-  GByteArray *whole;         /* the record that is being put together */
-  guint32 n_pages;           /* as the header says */
-  gint64 shifts[SHIFTS_MAX]; /* of this scan: how far pages may lie from their places; the first is
-                                0 */
+  GByteArray *whole;         /* the record that is being assembled */
+  guint32 n_pages;           /* as in the header */
+  gint64 shifts[SHIFTS_MAX]; /* of this scan: distances by which pages may have moved; the first is
+                              * 0 */
   guint n_shifts;
 };
 
@@ -47,7 +47,7 @@ is_page_size (guint32 size)
   return size >= PAGE_SIZE_MIN && size <= PAGE_SIZE_MAX && (size & (size - 1)) == 0;
 }
 
-/* Reads at most `size` bytes; what is missing at the end of the file is zero. FALSE: error. */
+/* Reads at most `size` bytes; bytes behind the end of the file become zero. FALSE: error. */
 static gboolean
 read_at (Pages *pages, guint64 at, guint8 *to, gsize size, GError **error)
 {
@@ -70,7 +70,8 @@ add_size (Pages *pages, guint32 size)
   pages->sizes[n] = size;
 }
 
-/* What the header says, which may be a lie, then what we write, and without its word the others. */
+/* The size in the header, which may be wrong; then the sizes that we write; if the header's is
+ * invalid, all others. */
 static void
 list_sizes (Pages *pages)
 {
@@ -141,8 +142,8 @@ pages_sizes (const Pages *pages)
   return pages->sizes;
 }
 
-/* The varint that ends before `end`, as far as it goes back to `begin`. The one before it ends with
- * a byte without the top bit, as every varint of less than nine bytes does. */
+/* The varint that ends before `end`, not beginning before `begin`. The varint before it ends with a
+ * byte without the top bit, as every varint of less than nine bytes does. */
 static gint64
 take_varint_before (const guint8 *begin, const guint8 *end)
 {
@@ -165,7 +166,8 @@ add_shift (Pages *pages, gint64 shift)
     pages->shifts[pages->n_shifts++] = shift;
 }
 
-/* A sound file is as long as its header says, and its pages fill it. */
+/* Distances that the file's size suggests. A sound file is as long as its header says, and whole
+ * pages fill it. */
 static void
 list_shifts (Pages *pages, guint32 page_size)
 {
@@ -182,9 +184,9 @@ list_shifts (Pages *pages, guint32 page_size)
     }
 }
 
-/* Reads page `number` of a chain. A chain that VACUUM wrote lies in one piece, so that each page
- * names the next and the last one none: `is_shifted`: of the places where the page may lie, the
- * first that looks so is taken. */
+/* Reads page `number` of a chain. A chain that VACUUM wrote is contiguous: each page names the next
+ * one, and the last page none. `is_shifted`: tries all places where the page may be, and takes the
+ * first that has this form. */
 static gboolean
 read_link (Pages *pages, guint32 page_size, guint32 number, gboolean is_last, gboolean is_shifted,
            guint8 *to)
@@ -204,8 +206,8 @@ read_link (Pages *pages, guint32 page_size, guint32 number, gboolean is_last, gb
   return FALSE;
 }
 
-/* Appends `rest` bytes from the chain of pages that begins with `number`. FALSE: it is broken. A
- * circle is found by a page that is remembered at each power of two. */
+/* Appends `rest` bytes from the chain of pages that begins with `number`. FALSE: the chain is
+ * broken. A cycle is detected by comparing with a page that is remembered at each power of two. */
 static gboolean
 follow_chain (Pages *pages, guint32 page_size, guint32 number, gsize rest, gboolean is_shifted)
 {
@@ -226,7 +228,7 @@ follow_chain (Pages *pages, guint32 page_size, guint32 number, gsize rest, gbool
   return TRUE;
 }
 
-/* (nullable): the whole payload that begins at `at`. */
+/* The whole payload that begins at `at`. (nullable) */
 static const guint8 *
 take_payload (Pages *pages, guint32 page_size, const guint8 *at, const RecordShape *shape,
               gboolean has_rowid, gboolean is_shifted)
@@ -271,7 +273,7 @@ try_way (Scan *scan, const guint8 *at, const RecordShape *shape, gboolean has_ro
              : 0;
 }
 
-/* The bytes of the page that a row takes from `at` on; 0: no row is there. */
+/* The number of bytes in the page that a row at `at` takes; 0: there is no row. */
 static gsize
 try_record (Scan *scan, const guint8 *at, const RecordShape *shape, gboolean has_rowid)
 {
@@ -286,7 +288,7 @@ scan_page (Scan *scan)
 {
   const guint8 *page = scan->pages->page, *end = page + scan->page_size;
   guint64 payload_max = MIN (scan->pages->size, G_MAXINT32);
-  RecordShape shape; /* out here: inside it would be filled with zeros for each byte */
+  RecordShape shape; /* outside the loop, which would fill it with zeros for each byte */
   for (const guint8 *at = page; at < end && !scan->stop; at++)
     {
       gsize taken = 0;
@@ -300,7 +302,7 @@ scan_page (Scan *scan)
     }
 }
 
-/* Where there is data next, at a multiple of `step`; the size: nowhere. */
+/* The next place with data, at a multiple of `step`; the file's size: there is none. */
 static guint64
 next_data (Pages *pages, guint64 at, guint64 step)
 {
@@ -310,7 +312,7 @@ next_data (Pages *pages, guint64 at, guint64 step)
   return MAX (at, (guint64)found / step * step);
 }
 
-/* Pages that begin at `first` and each `page_size` behind it. */
+/* Scans pages at `first` and each `page_size` behind it. */
 static gboolean
 scan_from (Scan *scan, guint64 first, GError **error)
 {
@@ -346,7 +348,7 @@ pages_scan_hex (Pages *pages, PagesEachText each, gpointer data, GError **error)
 {
   guint64 left = pages->limit;
   char digits[HEX_DIGITS + 1] = { 0 };
-  guint n = 0; /* digits in a row so far */
+  guint n = 0; /* consecutive digits so far */
   for (guint64 at = 0; at < pages->size && left > 0; at += PAGE_SIZE_MAX)
     {
       at = next_data (pages, at, PAGE_SIZE_MAX);

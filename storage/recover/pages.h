@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The pages of a damaged SQLite file, and the records that may lie in them, found without trust in
+/* The pages of a damaged SQLite file, and the records that may be in them, found without relying on
  * a header, a page's kind, a cell pointer or a tree. The caller proves whether a record is a row.
  * Used by one thread; blocks on the disk. */
 #pragma once
@@ -13,20 +13,21 @@ Pages *pages_open (const char *path, GError **error);
 void pages_free (Pages *pages);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Pages, pages_free)
 
-/* How many bytes a scan reads; 0: all. Holes of the file are skipped and not counted. */
+/* Limits the bytes that a scan reads; 0: no limit. Holes in the file are skipped and not
+ * counted. */
 void pages_limit (Pages *pages, guint64 bytes);
 /* The page sizes that the file may have, likeliest first, 0 at the end. */
 const guint32 *pages_sizes (const Pages *pages);
 
-/* Which numbers of columns the wanted rows may have. A long record is continued in another way in
- * tables with rowids than in those without. */
+/* The numbers of columns that wanted rows may have. Long records are continued differently in
+ * tables with rowids and in those without. */
 typedef struct
 {
   gboolean with_rowid[RECORD_COLUMNS_MAX + 1], without_rowid[RECORD_COLUMNS_MAX + 1];
 } PagesWanted;
 
-/* TRUE: this record is a row, so its bytes are not searched for another one. The record lives for
- * the call. `stop`: set it to end the scan. */
+/* TRUE: this record is a row, so its bytes are not searched for another one. The record is valid
+ * during the call. `stop`: set it to end the scan. */
 typedef gboolean (*PagesEach) (const Record *record, gboolean has_rowid, gboolean *stop,
                                gpointer data);
 /* Calls `each` for all bytes that have the form of a record with a wanted number of columns, the

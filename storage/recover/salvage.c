@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* First the identity is found, then every row is proved with it. Which tables there are, and what
- * their rows look like, is read from a new file of our format, so that nothing here has to change
- * with it. Must not know what tables mean, but that the identity stands in run. */
+/* First finds the identity, then proves every row with it. The tables and the form of their rows
+ * are read from a new file of our format, so nothing here depends on them. Does not interpret
+ * tables, except that run contains the identity. */
 
 #include "storage/recover/salvage.h"
 
@@ -12,7 +12,8 @@
 #include <string.h>
 
 #define TABLES_MAX 16
-/* While the identity is not known: rows kept to try one with, and identities to try. */
+/* While the identity is not known: the most rows kept for testing one, and the most identities to
+ * test. */
 #define SAMPLES_MAX 256
 #define GUESSES_MAX 64
 #define IDENTITY_DIGITS 32
@@ -22,16 +23,16 @@ typedef struct
   char *name, *insert;
   guint n_columns;
   gboolean has_rowid;
-  gboolean has_key;  /* the first column is the cell's rowid */
+  gboolean has_key;  /* the first column is the rowid of the cell */
   guint n_new;       /* columns before the last that an earlier format may lack */
-  guint reals;       /* bit i: column i turns integers into reals */
+  guint reals;       /* bit i: column i converts integers to reals */
 } SalvageTable;
 
 typedef struct
 {
   const SalvageTable *table;
   Record record;
-  GByteArray *bytes; /* what the record's columns point into */
+  GByteArray *bytes; /* the data of the record's columns */
 } SalvageSample;
 
 typedef struct
@@ -212,7 +213,7 @@ add_guess (const char *text, gpointer data)
     g_ptr_array_add (salvage->guesses, g_strdup (text));
 }
 
-/* A row of run that says whose the file is is summed with what it says, so it proves itself. */
+/* TRUE: the row contains the identity and proves itself, since it is summed with that identity. */
 static gboolean
 names_identity (Salvage *salvage, const SalvageTable *table, const Record *record)
 {
@@ -235,7 +236,7 @@ keep_sample (Salvage *salvage, const SalvageTable *table, const Record *record)
   SalvageSample *sample = g_new0 (SalvageSample, 1);
   sample->table = table;
   sample->record = *record;
-  sample->bytes = g_byte_array_sized_new (1); /* its data is never NULL */
+  sample->bytes = g_byte_array_sized_new (1); /* so that its data is not NULL */
   for (guint i = 0; i < record->n; i++)
     g_byte_array_append (sample->bytes, record->columns[i].data, (guint)record->columns[i].size);
   const guint8 *at = sample->bytes->data;
@@ -264,7 +265,7 @@ look_for_identity (const Record *record, gboolean has_rowid, gboolean *stop, gpo
   return FALSE;
 }
 
-/* TRUE: at least one row that was seen is proved by this identity, which then is the one. */
+/* TRUE: this identity proves at least one sample, so it is the right one. */
 static gboolean
 try_identity (Salvage *salvage, const char *identity)
 {
@@ -277,7 +278,7 @@ try_identity (Salvage *salvage, const char *identity)
   return salvage->is_known;
 }
 
-/* A text of which one bit is wrong is put right by trying all its neighbours. */
+/* Corrects a text with one wrong bit by trying all texts that differ in one bit. */
 static gboolean
 try_neighbours (Salvage *salvage, char *text)
 {
@@ -303,7 +304,7 @@ guess_identity (Salvage *salvage, Pages *pages, GError **error)
   return TRUE;
 }
 
-/* `page_size`: the one with which it was found. */
+/* `page_size` (out): the page size with which it was found. */
 static gboolean
 find_identity (Salvage *salvage, Pages *pages, const char *identity, guint32 *page_size,
                GError **error)
@@ -352,8 +353,8 @@ salvage_open (const char *path, const char *identity, guint64 bytes_max, GError 
       || !find_identity (salvage, pages, identity, &page_size, error) || !salvage->is_known)
     return NULL;
   pages_limit (pages, 0);
-  /* The page size is the header's word at best: short rows are found with any, long ones only with
-   * the right one. */
+  /* The page size is at best from the header. Short rows are found with any page size, long ones
+   * only with the right one. */
   if (!take_rows (salvage, pages, page_size, error))
     return NULL;
   for (const guint32 *size = pages_sizes (pages); *size != 0; size++)
