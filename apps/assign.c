@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Owns the assignment problem, by shortest paths of exchanges (Hungarian method). Must not know
+/* The assignment problem, solved by shortest augmenting paths (the Hungarian method). Does not know
  * what is assigned. */
 #include "config.h"
 
@@ -7,7 +7,8 @@
 
 #define NOBODY (-1)
 
-/* Takes from each row and each column what all its elements have. Returns the sum of that. */
+/* Subtracts the least element from each row and each column. Returns the sum of what was
+ * subtracted. */
 static gint64
 reduce (int m, gint64 *cost)
 {
@@ -38,12 +39,12 @@ typedef struct
 {
   int m;
   const gint64 *cost;
-  gint64 row[ASSIGN_MAX], column[ASSIGN_MAX]; /* what is taken from them */
-  int row_of[ASSIGN_MAX];                     /* the row that a column is given to */
+  gint64 row[ASSIGN_MAX], column[ASSIGN_MAX]; /* subtracted from rows and columns */
+  int row_of[ASSIGN_MAX];                     /* the row to which a column is assigned */
 } Assignment;
 
-/* Gives a column to this row too, along a shortest path of exchanges. Returns how much the sum
- * grows; it may stop once that is above `most`. */
+/* Assigns a column to this row, too, along a shortest augmenting path. Returns by how much the sum
+ * grows; it may stop once this is above `most`. */
 static gint64
 add_row (Assignment *given, int row, gint64 most)
 {
@@ -104,7 +105,7 @@ add_row (Assignment *given, int row, gint64 most)
   return sum;
 }
 
-/* What is left of `most` above a sum that may be negative. */
+/* The rest of `most` above a sum that may be negative. */
 static gint64
 left_of (gint64 most, gint64 sum)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The assignment problem: each row gets a column of its own, as cheaply as can be. Plain memory,
+/* The assignment problem: each row gets a column of its own, at the least total cost. Plain memory,
  * any thread. */
 #pragma once
 
@@ -8,7 +8,6 @@
 #define ASSIGN_MAX 128
 
 /* `cost` is m x m, m <= ASSIGN_MAX, any numbers whose sums fit. Returns the least sum of an
- * assignment; leaves in `cost` what each element costs more than its part of that: nowhere less
- * than nothing, and nothing along the cheapest assignment. Stops once the sum is above `most`, and
- * then `cost` says nothing. */
+ * assignment. `cost` then has the reduced costs: all are 0 or more, and those of the cheapest
+ * assignment are 0. Stops once the sum is above `most`; then `cost` is meaningless. */
 gint64 assign (int m, gint64 *cost, gint64 most);

@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A text file word by word, with line numbers for what is said of it. The bytes need not end in a
- * NUL and may hold anything; DOS line ends and the DOS end mark are blanks. */
+/* Reads a text file word by word, with line numbers for messages. The bytes need not end with a NUL
+ * and may be anything; DOS line ends and the DOS end mark count as blanks. */
 #pragma once
 
 #include <gio/gio.h>
 #include <string.h>
 
 #define WORDS_MAX \
-  64 /* bytes of a word, with its NUL; what is longer is no number and no keyword \
-      */
+  64 /* bytes of a word, with its NUL; longer words are neither numbers nor keywords */
 
 typedef struct
 {
-  const char *file; /* its name, as people know it */
+  const char *file; /* its name, for messages */
   const char *at, *end;
   guint line;     /* of `word` */
   gboolean first; /* `word` is the first of its line */
   char word[WORDS_MAX];
 } Words;
 
-/* `bytes` have to outlive the words. */
+/* `bytes` must outlive the words. */
 static inline Words
 words_of (const char *file, GBytes *bytes)
 {
@@ -32,7 +31,7 @@ words_of (const char *file, GBytes *bytes)
   return words;
 }
 
-/* Reads on to the next word. FALSE: there is none. */
+/* Reads the next word. FALSE: there is none. */
 static inline gboolean
 words_next (Words *words)
 {
@@ -52,7 +51,7 @@ words_next (Words *words)
   return length > 0;
 }
 
-/* Passes over the rest of the line, as behind a comment's first word. */
+/* Skips the rest of the line, for example after the first word of a comment. */
 static inline void
 words_skip_line (Words *words)
 {
@@ -60,7 +59,7 @@ words_skip_line (Words *words)
     words->at++;
 }
 
-/* How many words follow on this line. */
+/* The number of words left on this line. */
 static inline guint
 words_left_in_line (const Words *words)
 {
@@ -72,7 +71,7 @@ words_left_in_line (const Words *words)
   return n;
 }
 
-/* "FILE, line N: " and what is wrong there. Returns FALSE. */
+/* Sets the error "FILE, line N: " and the message. Returns FALSE. */
 static inline gboolean G_GNUC_PRINTF (3, 4)
     words_refuse (const Words *words, GError **error, const char *format, ...)
 {
@@ -90,7 +89,7 @@ static inline gboolean G_GNUC_PRINTF (3, 4)
   return FALSE;
 }
 
-/* The word that was read last as a whole number from min to max. `what` names it. */
+/* Reads the last word as a whole number from min to max. `what` names it in messages. */
 static inline gboolean
 words_as_number (const Words *words, const char *what, gint64 min, gint64 max, gint64 *number,
                  GError **error)
@@ -111,7 +110,7 @@ words_as_number (const Words *words, const char *what, gint64 min, gint64 max, g
   return TRUE;
 }
 
-/* The same of the next word. */
+/* The same for the next word. */
 static inline gboolean
 words_number (Words *words, const char *what, gint64 min, gint64 max, gint64 *number,
               GError **error)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Files that programs write, after satin_root. */
+/* Writing files after satin_root. */
 #pragma once
 
 #include <gio/gio.h>
 #include <stdio.h>
 
-/* A plain file is replaced at once, whole; anything else, as a link or a pipe, is written to. "-"
- * is standard output. */
+/* Replaces a plain file in one step. Writes into anything else, such as a link or a pipe. "-" is
+ * standard output. */
 static inline gboolean
 write_file (const char *file, const void *bytes, gsize size, GError **error)
 {

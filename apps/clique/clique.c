@@ -2,10 +2,10 @@
 /* A largest clique of a graph, by branch and bound with a greedy colouring as bound, on bit sets
  * (Tomita and Seki, MCQ, 2003; San Segundo and others, BBMC, 2011).
  *
- * A job is a clique and the candidates that are adjacent to all of it. Its children come from a
- * colouring of the candidates, so from its arguments alone; the best clique known closes jobs and
- * ends a job's row of children early, but never changes what child k is. Few candidates are
- * searched inside the job, renumbered to fit in one word. */
+ * A job is a clique and the candidates, which are adjacent to all its members. Its children follow
+ * from a colouring of the candidates, so only from its arguments. The best clique known closes jobs
+ * and ends a job's children early, but never changes child k. A few candidates are searched inside
+ * the job, renumbered to fit in one word. */
 #include <satin.h>
 
 #include "../words.h"
@@ -22,11 +22,11 @@
 SATIN_RECORD (Set, (uint64_t, word, WORDS_OF_SET))
 SATIN_RECORD (Clique, (uint16_t, size), (Set, members))
 
-/* Vertices are renumbered by degree, the greatest first. Row v of `rows`: the neighbours of v, as
- * `words` words. `start` is a clique found at once. */
+/* Vertices are renumbered by degree, the greatest first. Row v of `rows` has the neighbours of v,
+ * in `words` words. `start` is a clique found at the beginning. */
 SATIN_RECORD (Graph, (uint16_t, n), (uint16_t, words), (Clique, start), (SatinBytes, rows))
 
-/* A total order: larger, then the smaller set. */
+/* A total order: the larger clique, then the smaller set. */
 static const Clique *
 clique_better (const Clique *a, const Clique *b)
 {
@@ -68,7 +68,7 @@ set_count (const Graph *g, const Set *set)
   return count;
 }
 
-/* Searching ---------------------------------------------------------------------------------- */
+/* ---- searching ---- */
 
 static Clique
 best_known (void)
@@ -84,18 +84,18 @@ best_size (void)
   return MAX (satin_best (best).size, satin_const (graph)->start.size);
 }
 
-/* At most 64 candidates, numbered anew; the search in them and what it has found. */
+/* At most 64 renumbered candidates, with the search in them and its result. */
 typedef struct
 {
   uint64_t row[WORD];
-  uint8_t pick[WORD + 1]; /* the clique that is being built */
-  uint8_t found[WORD];    /* the largest one, if it beats `best` */
-  unsigned best;          /* its size, or what has to be beaten */
+  uint8_t pick[WORD + 1]; /* the clique under construction */
+  uint8_t found[WORD];    /* the largest one, if it is larger than `best` */
+  unsigned best;          /* its size, or the size to exceed */
   gboolean improved;
 } Small;
 
-/* Colours the candidates class by class; those that may beat the best come out, in that order, with
- * their colours. Returns their number. */
+/* Colours the candidates class by class. Returns those that may lead to more than the best, in this
+ * order, with their colours, and their number. */
 static unsigned
 colour_small (const Small *small, uint64_t candidates, unsigned needed, uint8_t *order,
               uint8_t *colour)
@@ -144,8 +144,8 @@ search_small (Small *small, uint64_t candidates, unsigned size)
     }
 }
 
-/* The candidates that may make of a clique of `size` one larger than `beat`, in the order of a
- * greedy colouring, with their colours. Returns their number. */
+/* Returns the candidates that may extend a clique of `size` beyond `beat`, in the order of a greedy
+ * colouring, with their colours, and their number. */
 static unsigned
 colour_all (const Graph *g, const Set *candidates, unsigned size, unsigned beat, uint16_t *order,
             uint16_t *colour)
@@ -216,8 +216,8 @@ search_few (const Graph *g, const Clique *clique, const Set *candidates)
   return found;
 }
 
-/* The largest clique that adds candidates to `clique`, or a better one. `bound`: it adds no more.
- */
+/* The largest clique that adds candidates to `clique`, or a better one. `bound`: the most that it
+ * can add. */
 SATIN_JOB (search, Clique, (Clique, clique), (Set, candidates), (uint16_t, bound))
 {
   const Graph *g = satin_const (graph);
@@ -238,7 +238,8 @@ SATIN_JOB (search, Clique, (Clique, clique), (Set, candidates), (uint16_t, bound
 
       for (unsigned k = left - n + 1; k < left; k++)
         set_drop (&behind, order[k]);
-      /* The last spawned runs first: the one of the highest colour, with all others before it. */
+      /* The child spawned last runs first: the candidate of the highest colour, with all others
+       * before it. */
       for (unsigned k = left - n; k < left; k++)
         {
           const uint64_t *row = row_of (g, order[k]);
@@ -262,7 +263,7 @@ SATIN_JOB (search, Clique, (Clique, clique), (Set, candidates), (uint16_t, bound
   return *clique_better (&most, &found[0]);
 }
 
-/* Reading ------------------------------------------------------------------------------------ */
+/* ---- reading ---- */
 
 typedef struct
 {
@@ -291,8 +292,7 @@ read_header (Words *words, Edges *edges, gint64 *announced, GError **error)
   return TRUE;
 }
 
-/* The lines of a DIMACS file: c comment, p header, e edge; n, d, v and x say nothing about edges.
- */
+/* Reads the lines of a DIMACS file: c comment, p header, e edge; n, d, v and x have no edges. */
 static gboolean
 read_lines (Words *words, Edges *edges, GError **error)
 {
@@ -335,9 +335,9 @@ read_lines (Words *words, Edges *edges, GError **error)
   return TRUE;
 }
 
-/* Main --------------------------------------------------------------------------------------- */
+/* ---- main ---- */
 
-/* label[i]: the vertex of the file that has number i here: by degree, the greatest first. */
+/* label[i]: the vertex of the file that is number i here: by degree, the greatest first. */
 static void
 number_vertices (const Edges *edges, uint16_t *label)
 {
@@ -353,7 +353,8 @@ number_vertices (const Edges *edges, uint16_t *label)
         label[n++] = (uint16_t)a;
 }
 
-/* A clique that is there for the taking: from each vertex on, always the next that fits. */
+/* The largest of the greedy cliques: starting with each vertex, always adds the next one that
+ * fits. */
 static Clique
 greedy_clique (const Graph *g)
 {
@@ -380,7 +381,7 @@ greedy_clique (const Graph *g)
   return most;
 }
 
-/* Fills what all jobs share; g->rows is (transfer full). */
+/* Fills the graph that all jobs share; g->rows is (transfer full). */
 static void
 prepare (const Edges *edges, const uint16_t *label, Graph *g)
 {
@@ -397,8 +398,8 @@ prepare (const Edges *edges, const uint16_t *label, Graph *g)
   g->start = greedy_clique (g);
 }
 
-/* What is known when a run is suspended: the largest clique so far, and what the first colouring
- * proves. */
+/* What is known when a run is suspended: the largest clique so far, and the bound of the first
+ * colouring. */
 static void
 print_gap (const Graph *g)
 {
@@ -413,7 +414,7 @@ print_gap (const Graph *g)
   fprintf (stderr, "clique: so far %u, at most %u, gap %u\n", least, most, most - least);
 }
 
-/* Prints the clique, if every two of its vertices are joined in the file. */
+/* Prints the clique, if each two of its vertices are adjacent in the file. */
 static int
 print_clique (const Edges *edges, const uint16_t *label, const Clique *clique)
 {

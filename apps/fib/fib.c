@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fibonacci numbers the slow way: the smallest program that spawns. It measures what a spawn costs.
- */
+/* Fibonacci numbers, computed the slow way: the smallest program that spawns. It measures the cost
+ * of a spawn. */
 #include <satin.h>
 
 #include <inttypes.h>

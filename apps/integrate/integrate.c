@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The integral of x sin (x) / 10 by adaptive quadrature: each interval is halved where the function
- * asks for it. The tree of intervals fixes the order of all additions, so the sum is the same to
- * the last bit wherever its parts were computed. */
+ * needs it. The tree of intervals fixes the order of all additions, so the sum has the same bits
+ * wherever its parts are computed. */
 #include "simpson.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@ SATIN_JOB (integrate, double, (Piece, piece), (double, epsilon))
   return x + y;
 }
 
-/* FALSE: said what is wrong. */
+/* FALSE: invalid; a message was printed. */
 static gboolean
 number (const char *what, const char *text, double least, double greatest, double *value)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Adaptive quadrature by Simpson's rule: one step, without a word about who takes it. Pure. */
+/* Adaptive quadrature by Simpson's rule: one step, without jobs. Pure. */
 #pragma once
 
 #include <satin.h>
@@ -28,9 +28,8 @@ piece_new (double from, double to, double at_from, double at_to)
   return (Piece){ from, to, at_from, integrand (from + (to - from) / 2), at_to };
 }
 
-/* Halves the piece. TRUE: that changed its integral by so little, or there is so little room
- * between its ends, that *value is the answer. FALSE: the answer is the left half's plus the right
- * half's. */
+/* Halves the piece. TRUE: its integral changed so little, or its ends are so close, that *value is
+ * the answer. FALSE: the answer is the sum of the answers for both halves. */
 static inline gboolean
 piece_halve (const Piece *piece, double epsilon, Piece *left, Piece *right, double *value)
 {
@@ -40,7 +39,7 @@ piece_halve (const Piece *piece, double epsilon, Piece *left, Piece *right, doub
   *right = piece_new (middle, piece->to, piece->at_middle, piece->at_to);
   both = simpson (left) + simpson (right);
   change = both - simpson (piece);
-  /* Richardson's extrapolation takes the leading error away. */
+  /* Richardson's extrapolation removes the leading error. */
   *value = both + change / 15;
   return fabs (change) <= 15 * epsilon || left->from + (left->to - left->from) / 2 <= left->from;
 }

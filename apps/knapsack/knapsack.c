@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The 0/1 knapsack, exactly. Items stand in order of value for weight; the first that does not fit
- * when all are taken in that order is the break item. Decisions are made from there outwards
- * (Pisinger's core). A job is a row of such decisions. It tries to finish within a stated effort by
- * dynamic programming over the packings that are still of use, and if that does not do it has two
- * children, the next decision either way.
- *
- * The best packing known closes jobs, it never changes what a child is. */
+/* The 0/1 knapsack, exactly. Items are sorted by value per weight. The first item that does not
+ * fit, when all are taken in this order, is the break item. Decisions are made from there outwards
+ * (Pisinger's core). A job is a list of decisions. It tries to finish within a fixed effort, by
+ * dynamic programming over the packings that may be best; else it has two children, which decide
+ * the next item. The best packing known closes jobs, but never changes what a child is. */
 #include <satin.h>
 
 #include "../words.h"
@@ -16,20 +14,20 @@
 #define ITEMS_MAX 10240
 #define SET_WORDS (ITEMS_MAX / 64)
 #define SUM_MAX ((gint64)1 << 61)   /* of all values, of all weights */
-#define DIGITS_MAX 9                /* behind the point */
+#define DIGITS_MAX 9                /* after the decimal point */
 #define EFFORT_MAX 200000           /* packings that a job makes before it branches */
-#define TABLE_MAX ((gint64)1 << 30) /* cells of a table over all weights, where that is less */
+#define TABLE_MAX ((gint64)1 << 30) /* cells of a table over all weights, if that is cheaper */
 
 SATIN_RECORD (Set, (uint64_t, word, SET_WORDS))
 SATIN_RECORD (Packing, (int64_t, value), (Set, taken))
 SATIN_RECORD (Decisions, (uint16_t, n), (Set, turned))
 
-/* The items that fit alone, the best value for weight first: values, then weights, little-endian.
- */
+/* The items that fit alone, the best value per weight first: values, then weights,
+ * little-endian. */
 SATIN_RECORD (Problem, (uint16_t, n), (uint16_t, broken), (int64_t, capacity), (Packing, start),
               (SatinBytes, items))
 
-/* A total order: more, then the smaller set. */
+/* A total order: the greater value, then the smaller set. */
 static const Packing *
 packing_better (const Packing *a, const Packing *b)
 {
@@ -65,7 +63,7 @@ weight_of (const Problem *k, int i)
   return GINT64_FROM_LE (((const gint64 *)g_bytes_get_data (k->items, NULL))[k->n + i]);
 }
 
-/* Searching ---------------------------------------------------------------------------------- */
+/* ---- searching ---- */
 
 static Packing
 best_known (void)
@@ -81,14 +79,14 @@ best_value (void)
   return MAX (satin_best (best).value, satin_const (problem)->start.value);
 }
 
-/* Which items are decided: from `from` up to before `to`. Those before are taken, those behind are
- * not. */
+/* The decided items: from `from` up to, but without, `to`. Items before it are taken, items behind
+ * it are not. */
 typedef struct
 {
   int from, to;
 } Core;
 
-/* The next item to decide, by turns behind and before; -1: all are. */
+/* The next item to decide, alternately behind and before the core; -1: all are decided. */
 static int
 core_grow (const Problem *k, Core *core)
 {
@@ -99,20 +97,20 @@ core_grow (const Problem *k, Core *core)
   return core->from > 0 ? --core->from : -1;
 }
 
-/* A packing of the core; all before it taken, nothing behind it. */
+/* A packing of the core; all items before it are taken, none behind it. */
 typedef struct
 {
   gint64 weight, value;
-  guint32 turn; /* in `turns`: the last item that was turned; 0: none here */
+  guint32 turn; /* index in `turns` of the last changed item; 0: none */
 } State;
 
 typedef struct
 {
-  guint32 before; /* the turn before */
+  guint32 before; /* index of the previous change */
   guint16 item;
 } Turn;
 
-/* The most that can come of it, whatever is done outside the core; -1: it cannot be made to fit. */
+/* The greatest value that this state can reach outside the core; -1: it cannot be made to fit. */
 static gint64
 bound (const Problem *k, Core core, gint64 weight, gint64 value)
 {
@@ -130,7 +128,7 @@ bound (const Problem *k, Core core, gint64 weight, gint64 value)
                     / weight_of (k, core.from - 1));
 }
 
-/* The packing with all before the break item, and then these turned. */
+/* The packing with all items before the break item, then with these items changed. */
 static Packing
 packing_of (const Problem *k, const Set *turned, const GArray *turns, State state)
 {
@@ -143,7 +141,8 @@ packing_of (const Problem *k, const Set *turned, const GArray *turns, State stat
   return packing;
 }
 
-/* Appends a state unless one that weighs no more is worth as much, or it can come to nothing. */
+/* Appends a state, unless an earlier (lighter) one has at least its value, or it cannot beat
+ * `beat`. */
 static void
 keep_state (const Problem *k, Core core, GArray *list, State state, gint64 *worth, gint64 beat)
 {
@@ -154,7 +153,7 @@ keep_state (const Problem *k, Core core, GArray *list, State state, gint64 *wort
     g_array_append_val (list, state);
 }
 
-/* One decision more: each state with and without the item turned, by weight. */
+/* Decides one more item: each state with and without the change, by weight. */
 static void
 extend (const Problem *k, Core core, int item, const GArray *list, GArray *longer, GArray *turns,
         gint64 beat)
@@ -189,8 +188,8 @@ extend (const Problem *k, Core core, int item, const GArray *list, GArray *longe
     }
 }
 
-/* Finishes what the decisions leave open, from state `first`. FALSE: that takes more than the
- * effort. `found` is what was known before, or better. */
+/* Completes the decisions, from state `first`. FALSE: this takes more than the effort. `found`:
+ * what was known before, or better. */
 static gboolean
 finish (const Problem *k, Core core, const Set *turned, State first, Packing *found)
 {
@@ -207,7 +206,7 @@ finish (const Problem *k, Core core, const Set *turned, State first, Packing *fo
     {
       State most = { 0, -1, 0 };
 
-      /* The lists are ascending: of those that fit the last is worth most. */
+      /* The list is sorted: of the states that fit, the last has the greatest value. */
       for (guint i = 0; i < list->len && g_array_index (list, State, i).weight <= k->capacity; i++)
         most = g_array_index (list, State, i);
       if (most.value > MAX (found->value, best_value ()))
@@ -229,7 +228,7 @@ finish (const Problem *k, Core core, const Set *turned, State first, Packing *fo
   return TRUE;
 }
 
-/* The same by a table over all weights up to the room that is left; for few of them. */
+/* The same, by a table over all weights up to the remaining capacity, if these are few. */
 static void
 finish_by_table (const Problem *k, Core core, const Set *turned, Packing *found)
 {
@@ -275,7 +274,7 @@ finish_by_table (const Problem *k, Core core, const Set *turned, Packing *found)
   satin_improve (best, found);
 }
 
-/* One job without its children. -1: done, `found` is the answer; else the item that they decide. */
+/* A job without its children. -1: `found` is the answer; else the item that the children decide. */
 static int
 step (const Decisions *decisions, Packing *found)
 {
@@ -331,9 +330,9 @@ SATIN_JOB (search, Packing, (Decisions, decisions))
   return *packing_better (&found, &with);
 }
 
-/* Reading ------------------------------------------------------------------------------------ */
+/* ---- reading ---- */
 
-/* A number as it was written: digits, of which so many stand behind the point. */
+/* A number as written: its digits, and how many of them are after the point. */
 typedef struct
 {
   gint64 digits;
@@ -343,7 +342,7 @@ typedef struct
 typedef struct
 {
   int n;
-  int value_digits; /* behind the point, in the printed value */
+  int value_digits; /* after the decimal point of the printed value */
   gint64 *label, *value, *weight, capacity;
 } File;
 
@@ -383,7 +382,8 @@ read_decimal (Words *words, const char *what, Decimal *number, GError **error)
   return TRUE;
 }
 
-/* All with as many digits behind the point as the one that has most. FALSE: too large together. */
+/* Scales all numbers to the greatest number of digits after the point. FALSE: the sum is too
+ * large. */
 static gboolean
 to_scale (const Decimal *from, int n, gint64 *to, int *digits)
 {
@@ -406,8 +406,8 @@ to_scale (const Decimal *from, int n, gint64 *to, int *digits)
   return TRUE;
 }
 
-/* "n capacity", then a value and a weight for each item, and perhaps a 0 or 1 for each, somebody's
- * packing; or "n", then a label, a value and a weight for each, then the capacity. */
+/* Reads "n capacity", then a value and a weight for each item, and perhaps a 0 or 1 for each (a
+ * packing); or "n", then a label, a value and a weight for each item, then the capacity. */
 static gboolean
 read_file (Words *words, File *file, GError **error)
 {
@@ -456,9 +456,9 @@ read_file (Words *words, File *file, GError **error)
   return TRUE;
 }
 
-/* Main --------------------------------------------------------------------------------------- */
+/* ---- main ---- */
 
-/* Value for weight, the most first; what weighs nothing before all. */
+/* By value per weight, the greatest first; items without weight come before all others. */
 static int
 compare_items (gconstpointer a, gconstpointer b, gpointer data)
 {
@@ -474,8 +474,8 @@ compare_items (gconstpointer a, gconstpointer b, gpointer data)
   return i - j;
 }
 
-/* Fills what all jobs share. order[i] is the item of the file that has number i here; k->items is
- * (transfer full). */
+/* Fills the problem that all jobs share. order[i] is the item of the file that is number i here;
+ * k->items is (transfer full). */
 static void
 prepare (const File *file, int *order, Problem *k)
 {
@@ -516,7 +516,7 @@ value_text (const File *file, gint64 value)
   return g_strdup_printf ("%" PRId64 ".%0*" PRId64, value / unit, file->value_digits, value % unit);
 }
 
-/* Prints the packing, if it fits and is worth what it says by the numbers of the file. */
+/* Prints the packing, if it fits and has its value by the numbers in the file. */
 static int
 print_packing (const File *file, const int *order, int n, const Packing *packing)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Conway's Life on an unbounded plane. A phase is some generations at once: the plane is cut into
- * bands of rows, and a job takes one of them on, for which it is given the rows on either side. The
- * bands are shared bytes: a node that took one on has it when it takes it on again, and one that
- * has not changed is neither sent nor saved again. After each phase the plane is kept, so that what
- * was computed is neither stored nor done again. To measure what protection costs, --border makes
- * the borders larger by bytes that nobody reads, and --keep keeps fewer phases. */
+/* Conway's Life on an unbounded plane. A phase is several generations: the plane is cut into bands
+ * of rows, and a job advances one of them, for which it gets the rows on both sides. Bands are
+ * shared bytes. So a node that advanced a band has it for the next phase, and an unchanged band is
+ * neither sent nor saved again. The plane is kept after each phase, so earlier phases are neither
+ * stored nor computed again. For measuring the cost of protection, --border makes the borders
+ * larger by bytes that are not used, and --keep keeps fewer phases. */
 #include "rle.h"
 
 #include "../write.h"
@@ -17,23 +17,23 @@
 #define USAGE "FILE.rle GENERATION [--every N] [--rle FILE] [--border BYTES] [--keep N]"
 #define PHASE 32 /* generations */
 #define BANDS_MAX 64
-#define BAND_WORDS 512 /* of cells, at least, so that a band is worth a job */
+#define BAND_WORDS 512 /* least words of cells in a band, so that it justifies a job */
 #define GENERATION_MAX (1 << 28)
 #define STOPS_MAX 10000
 #define BORDER_MAX (1 << 24) /* bytes */
 
-/* Which generations are counted, besides the last: each that `every` divides, or none. `border`: of
- * so many bytes each border is larger. Each `keep`-th phase is kept. */
+/* The generations to count, besides the last: multiples of `every`, or none. `border`: bytes added
+ * to each border. Each `keep`-th phase is kept. */
 SATIN_RECORD (Course, (int64_t, last), (int64_t, every), (uint16_t, birth), (uint16_t, survival),
               (int64_t, border), (int64_t, keep))
 
-/* Some rows: their words, and of these again the first and the last PHASE rows, which their
- * neighbours need. */
+/* Some rows: their words, and copies of the first and last PHASE rows, which the neighbours
+ * need. */
 SATIN_RECORD (Band, (SatinShared, words), (int64_t, n_words), (int64_t, population),
               (SatinBytes, top), (SatinBytes, bottom))
 
-/* Band number i has the rows from from[i] up to before the next one's. `counts`: of each counted
- * generation, eight bytes. `cut_words`: so many there were when it was cut. */
+/* Band i has the rows from from[i] up to, but without, the next one's. `counts`: eight bytes for
+ * each counted generation. `cut_words`: the number of words when the plane was cut. */
 SATIN_RECORD (World, (int64_t, generation), (int32_t, n), (int64_t, from, BANDS_MAX),
               (Band, bands, BANDS_MAX), (int64_t, cut_words), (SatinBytes, counts))
 
@@ -41,7 +41,7 @@ SATIN_RECORD (Plane, (SatinBytes, words), (SatinBytes, counts))
 
 SATIN_CONST (Course, course)
 
-/* The first word of a row that is at least `row`. */
+/* The index of the first word whose row is at least `row`. */
 static gsize
 first_of (GBytes *words, gint64 row)
 {
@@ -55,7 +55,7 @@ first_of (GBytes *words, gint64 row)
   return low;
 }
 
-/* (transfer full): a copy of the words in these rows. */
+/* A copy of the words in these rows. (transfer full) */
 static GBytes *
 rows_of (GBytes *words, gint64 from, gint64 to)
 {
@@ -66,7 +66,7 @@ rows_of (GBytes *words, gint64 from, gint64 to)
                       : g_bytes_new (data + first * sizeof (Word), (end - first) * sizeof (Word));
 }
 
-/* With the bytes that --border asks for behind it. */
+/* Adds the bytes of --border. */
 static SatinBytes
 widened (GBytes *border)
 {
@@ -81,7 +81,7 @@ widened (GBytes *border)
   return satin_bytes (g_bytes_new_take (data, size + more));
 }
 
-/* Without them. */
+/* Without the bytes of --border. */
 static SatinBytes
 narrowed (SatinBytes border)
 {
@@ -114,7 +114,7 @@ join (const SatinBytes *parts, int n)
   return satin_bytes (g_byte_array_free_to_bytes (all));
 }
 
-/* Rows from `from` up to before `to` after `steps` generations, at most PHASE. */
+/* Rows from `from` up to, but without, `to` after `steps` generations, at most PHASE. */
 SATIN_JOB (advance, Band, (SatinShared, words), (SatinBytes, above), (SatinBytes, below),
            (int64_t, from), (int64_t, to), (int32_t, steps))
 {
@@ -137,7 +137,7 @@ SATIN_JOB (advance, Band, (SatinShared, words), (SatinBytes, above), (SatinBytes
   return make_band (result, from, to);
 }
 
-/* Cuts the plane into bands of about as many words each, and none lower than a phase. */
+/* Cuts the plane into bands of about equally many words, none with fewer rows than a phase. */
 static void
 cut (SatinBytes words, World *now)
 {
@@ -183,7 +183,7 @@ population_of (const World *now)
   return population;
 }
 
-/* Is one band much larger than the others, or all of it than it was? */
+/* TRUE: one band has grown much larger than the others, or all of them since the last cut. */
 static gboolean
 is_uneven (const World *now)
 {
@@ -211,7 +211,7 @@ SATIN_JOB (life, Plane, (SatinBytes, words))
   const Course *its = satin_const (course);
   SatinBytes parts[BANDS_MAX];
   World now;
-  int64_t phases = 0; /* since the last one that was kept */
+  int64_t phases = 0; /* since the last kept one */
 
   memset (&now, 0, sizeof now);
   if (!satin_recall (&now))
@@ -252,7 +252,7 @@ SATIN_JOB (life, Plane, (SatinBytes, words))
   return (Plane){ join (parts, now.n), now.counts };
 }
 
-/* Main --------------------------------------------------------------------------------------- */
+/* ---- main ---- */
 
 typedef struct
 {
@@ -260,7 +260,7 @@ typedef struct
   gint64 last, every, border, keep;
 } Options;
 
-/* FALSE: said what is wrong. */
+/* FALSE: invalid; a message was printed. */
 static gboolean
 parse_number (const char *what, const char *text, gint64 least, gint64 most, gint64 *number)
 {
@@ -276,7 +276,7 @@ parse_number (const char *what, const char *text, gint64 least, gint64 most, gin
   return FALSE;
 }
 
-/* An option that takes a number, the member of Options at `at`. */
+/* An option with a number, the member of Options at `at`. */
 typedef struct
 {
   const char *name;
@@ -359,7 +359,7 @@ print_plane (const Options *options, const Plane *plane, Rule rule)
   g_autoptr (GError) error = NULL;
   GString *text;
 
-  /* An empty plane stays so, and its counts need not be computed. */
+  /* An empty plane stays empty, so its counts need not be computed. */
   for (gint64 i = 0; options->every > 0 && i * options->every < options->last; i++)
     {
       guint64 population = 0;

@@ -29,7 +29,7 @@ plane_word (GBytes *bytes, gsize i)
 {
   Word word;
 
-  /* Bytes may begin anywhere. */
+  /* The bytes may be unaligned. */
   memcpy (&word, (const char *)g_bytes_get_data (bytes, NULL) + i * sizeof word, sizeof word);
   return (Word){ GINT32_FROM_LE (word.row), GINT32_FROM_LE (word.column),
                  GUINT64_FROM_LE (word.cells) };
@@ -60,7 +60,7 @@ plane_population (GBytes *bytes)
   return population;
 }
 
-/* Three words side by side, of one row. */
+/* Three adjacent words of a row. */
 typedef struct
 {
   guint64 west, middle, east;
@@ -72,8 +72,8 @@ most_of (guint64 a, guint64 b, guint64 c)
   return (a & b) | (c & (a | b));
 }
 
-/* 64 cells at once: the counts of neighbours in binary, a word for each digit, and then the rule.
- */
+/* The next generation of 64 cells: counts neighbours in binary, with one word for each digit, and
+ * applies the rule. */
 static guint64
 next_of (const Three three[3], Rule rule)
 {
@@ -108,7 +108,7 @@ next_of (const Three three[3], Rule rule)
   return next;
 }
 
-/* Some words of one row. */
+/* Words of one row. */
 typedef struct
 {
   const Word *at, *end;
@@ -125,7 +125,7 @@ row_at (const Word *at, const Word *end, gint64 row)
   return words;
 }
 
-/* The three words around `column`, of which none stands before `row`. */
+/* The three words around `column`; none of the row's words is before these. */
 static Three
 three_at (const Row *row, gint64 column)
 {
@@ -139,11 +139,11 @@ three_at (const Row *row, gint64 column)
   return three;
 }
 
-/* The next generation of a row, from it and those above and below. */
+/* The next generation of a row, from the rows above, here and below. */
 static void
 step_row (GArray *to, gint32 row, Row rows[3], Rule rule)
 {
-  gint64 column = G_MININT32; /* before all that can be */
+  gint64 column = G_MININT32; /* before all possible columns */
 
   for (;;)
     {

@@ -3,8 +3,8 @@
 
 #include "../words.h"
 
-#define CELLS_MAX (1 << 26) /* live ones in a file */
-#define ROW_MAX 70          /* characters of a line that is written */
+#define CELLS_MAX (1 << 26) /* live cells in a file */
+#define ROW_MAX 70          /* characters of a line when writing */
 #define CONWAY ((Rule){ 1 << 3, 1 << 2 | 1 << 3 })
 
 static gboolean
@@ -19,7 +19,7 @@ parse_digits (const char **at, guint *set)
   return TRUE;
 }
 
-/* B3/S23, or as of old 23/3: survival, then birth. */
+/* Reads B3/S23, or in the old form 23/3: survival, then birth. */
 static gboolean
 parse_rule (const char *text, Rule *rule)
 {
@@ -45,8 +45,7 @@ parse_rule (const char *text, Rule *rule)
   return TRUE;
 }
 
-/* "x = 3, y = 3, rule = B3/S23": only the rule matters, the pattern says by itself how large it is.
- */
+/* Reads "x = 3, y = 3, rule = B3/S23". Only the rule matters; the size follows from the pattern. */
 static gboolean
 read_header (Words *in, Rule *rule, GError **error)
 {
@@ -74,7 +73,7 @@ read_header (Words *in, Rule *rule, GError **error)
   return TRUE;
 }
 
-/* Adds `n` live cells. They come in ascending order. */
+/* Adds `n` live cells. Cells must come in ascending order. */
 static void
 add_cells (GArray *words, gint32 row, gint32 column, gint64 n)
 {
@@ -93,7 +92,7 @@ add_cells (GArray *words, gint32 row, gint32 column, gint64 n)
     }
 }
 
-/* The runs, up to their '!'. */
+/* Reads the runs up to '!'. */
 static gboolean
 read_runs (Words *in, GArray *words, GError **error)
 {
@@ -176,7 +175,7 @@ rle_rule (Rule rule)
   return g_string_free (text, FALSE);
 }
 
-/* One run; `begun` is where its line begins. */
+/* Appends one run; `begun` is the place where its line begins. */
 static void
 put_run (GString *text, gsize *begun, gint64 n, char what)
 {
@@ -193,7 +192,7 @@ put_run (GString *text, gsize *begun, gint64 n, char what)
   g_string_append (text, run);
 }
 
-/* Where the pattern begins, and how far it reaches. */
+/* The first and last columns of the pattern. */
 static void
 measure (const GArray *words, gint64 *left, gint64 *right)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How many ways there are to place N queens on an N x N board so that none attacks another. A job
- * is a board whose first rows are filled; the board is three bit masks, passed by value. */
+/* The number of ways to place N queens on an N x N board so that none attacks another. A job is a
+ * board whose first rows are filled: three bit masks, passed by value. */
 #include <satin.h>
 
 #include <inttypes.h>
@@ -11,7 +11,7 @@
 /* So many last rows are counted inside one job. */
 #define SERIAL_ROWS 10
 
-/* What the filled rows leave free in the next row: not the same column, not either diagonal. */
+/* The free places in the next row: not in the same column or diagonal as a queen. */
 static uint32_t
 free_places (uint32_t all, uint32_t columns, uint32_t left, uint32_t right)
 {

@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counts the primes below a number, and finds the widest gap between two, or the first that is so
- * wide. apps/README tells how it came about. */
+/* Counts the primes below a number, and finds the widest gap between two primes, or the first gap
+ * of a given width. apps/README is a tutorial on it. */
 #include <satin.h>
 
 #include <stdlib.h>
 
 #define USAGE "N [--gap WIDTH]"
-#define GRAIN 100000 /* numbers of a job: some hundred microseconds */
+#define GRAIN 100000 /* numbers of a job, which takes some hundred microseconds */
 #define BEYOND 400   /* no gap below 2^32 is wider */
 #define SMALL 6542   /* primes below 2^16 */
 
-/* What all jobs need: the end of all numbers, and the primes to sieve with. */
+/* The data of all jobs: the limit, and the primes for sieving. */
 SATIN_RECORD (Sieve, (int64_t, limit), (uint16_t, prime, SMALL))
 SATIN_CONST (Sieve, sieve)
 
-/* A gap belongs to the numbers in which it begins, behind a prime. None: 0 wide, behind all. */
+/* A gap belongs to the numbers in which it begins; `behind` is its first prime. No gap: width 0,
+ * behind all numbers. */
 SATIN_RECORD (Gap, (int64_t, width), (int64_t, behind))
 SATIN_RECORD (Primes, (int64_t, count), (Gap, widest))
 
 static const Gap no_gap = { 0, INT64_MAX };
 
-/* TRUE in `is` for each prime of `n` numbers from `from` on. */
+/* Sets `is` to TRUE for each prime among `n` numbers from `from` on. */
 static void
 mark_primes (int64_t from, int64_t n, uint8_t *is)
 {
@@ -38,7 +39,8 @@ mark_primes (int64_t from, int64_t n, uint8_t *is)
     }
 }
 
-/* The primes from `from` up to before `to`, and the first gap wider than `than`, or the widest. */
+/* The primes from `from` up to, but without, `to`, and the widest gap, or the first one wider than
+ * `than`. */
 static Primes
 look (int64_t from, int64_t to, int64_t than, gboolean first)
 {
@@ -64,7 +66,7 @@ look (int64_t from, int64_t to, int64_t than, gboolean first)
   return found;
 }
 
-/* The wider one, the first of two as wide. */
+/* The wider gap; the first of two equally wide ones. */
 static Gap
 wider (Gap a, Gap b)
 {
@@ -106,14 +108,14 @@ SATIN_JOB (first_gap, Gap, (int64_t, from), (int64_t, to), (int64_t, width))
         satin_improve (earliest, &left);
       return left;
     }
-  /* The one that was spawned last runs first. */
+  /* The job spawned last runs first. */
   satin_spawn (first_gap, &right, from + (to - from) / 2, to, width);
   satin_spawn (first_gap, &left, from, from + (to - from) / 2, width);
   satin_sync ();
   return *earlier (&left, &right);
 }
 
-/* FALSE: said what is wrong. */
+/* FALSE: invalid; a message was printed. */
 static gboolean
 parse (const char *what, const char *text, int64_t most, int64_t *number)
 {
@@ -127,7 +129,7 @@ parse (const char *what, const char *text, int64_t most, int64_t *number)
   return FALSE;
 }
 
-/* The primes below 2^16, by looking for divisors. */
+/* The primes below 2^16, by trial division. */
 static void
 publish (SatinRun *run, int64_t limit)
 {

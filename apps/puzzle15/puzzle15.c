@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The 15-puzzle by iterative deepening (Korf, Artificial Intelligence 27, 1985): a depth-first
- * search below a threshold on moves made plus Manhattan distance, which grows until it is enough.
+ * search below a threshold on moves made plus Manhattan distance. The threshold grows until it
+ * suffices.
  *
- * A node is counted when it is generated, also one that the threshold cuts off, in the order of the
- * blank's moves up, left, right, down, up to the moment when the goal appears. What a job counts
- * depends on its arguments alone: a parent adds up its children in that order and stops at the
- * first that found the goal, whoever finished first. So the count is Korf's on any number of nodes.
- */
+ * A node is counted when it is generated, even if the threshold cuts it off, in the order of the
+ * blank's moves up, left, right, down, until the goal is generated. A job's count depends only on
+ * its arguments: a parent adds up its children in this order and stops at the first one that found
+ * the goal, whichever finished first. So the count is Korf's on any number of nodes. */
 #include <satin.h>
 
 #include "../words.h"
@@ -18,21 +18,21 @@
 #define DIRECTIONS 4
 #define MOVES_MAX 80 /* no position needs more */
 #define THRESHOLDS_MAX (MOVES_MAX / 2 + 1)
-#define SPAWN_DEPTH 14 /* so many first moves are jobs of their own */
+#define SPAWN_DEPTH 14 /* so many first moves are separate jobs */
 #define NONE DIRECTIONS
-#define NEVER UINT8_MAX /* a threshold that nothing reaches */
+#define NEVER UINT8_MAX /* a threshold that is never reached */
 
-/* Tile t of cell c stands in bits 4c to 4c + 3. */
+/* Bits 4c to 4c + 3 have the tile of cell c. */
 SATIN_RECORD (Position, (uint64_t, tiles), (uint8_t, blank), (uint8_t, last), (uint8_t, made),
               (uint8_t, distance))
 
-/* What a search found: moves are there if length is not 0; `next` is the least sum that exceeded
- * the threshold. */
+/* The result of a search: the moves are valid if length is not 0; `next` is the least sum above the
+ * threshold. */
 SATIN_RECORD (Found, (uint64_t, nodes), (uint64_t, moves, 3), (uint8_t, length), (uint8_t, next))
 
 typedef struct
 {
-  Found found; /* with the last threshold */
+  Found found; /* of the last threshold */
   uint64_t nodes[THRESHOLDS_MAX];
   uint8_t threshold[THRESHOLDS_MAX];
   int n;
@@ -41,7 +41,7 @@ typedef struct
 static const char direction_names[DIRECTIONS + 1] = "ULRD";
 static const int step[DIRECTIONS] = { -SIDE, -1, 1, SIDE };
 
-/* Bit d of cell's entry: the blank may move in direction d. */
+/* Bit d of a cell's entry: the blank may move in direction d. */
 static const uint8_t open_ways[CELLS]
     = { 0xc, 0xe, 0xe, 0xa, 0xd, 0xf, 0xf, 0xb, 0xd, 0xf, 0xf, 0xb, 0x5, 0x7, 0x7, 0x3 };
 
@@ -51,8 +51,8 @@ distance_of (int tile, int cell)
   return tile == 0 ? 0 : ABS (tile / SIDE - cell / SIDE) + ABS (tile % SIDE - cell % SIDE);
 }
 
-/* How the distance changes when the blank moves from a cell in a direction and the tile there takes
- * its place. */
+/* The change of the distance when the blank moves from a cell in a direction, and the tile there
+ * takes its place. */
 static int8_t change[CELLS][DIRECTIONS][CELLS];
 
 static void __attribute__ ((constructor)) make_changes (void)
@@ -90,8 +90,8 @@ note_move (Found *found, unsigned number, unsigned way)
   found->moves[number / 32] |= (uint64_t)way << number % 32 * 2;
 }
 
-/* Searches below `at`; TRUE: the goal was generated. Each position is a poll: once an elder brother
- * of the job has found the goal, the job ends here. */
+/* Searches below `at`. TRUE: the goal was generated. Polls at each position: once an earlier
+ * sibling of the job has found the goal, the job ends here. */
 static gboolean
 search_here (SatinHere here, Position at, uint8_t threshold, Found *found)
 {
@@ -121,7 +121,7 @@ search_here (SatinHere here, Position at, uint8_t threshold, Found *found)
   return FALSE;
 }
 
-/* Adds what child `way` of a position found behind its elder brothers. */
+/* Adds the result of child `way` to those of its earlier siblings. */
 static void
 add_child (Found *sum, const Found *child, unsigned number, int way)
 {
@@ -134,8 +134,8 @@ add_child (Found *sum, const Found *child, unsigned number, int way)
   note_move (sum, number, (unsigned)way);
 }
 
-/* All that is generated below a position. The first child in order is spawned last, since the last
- * runs first; what comes behind a child that found the goal is forgotten and does not count. */
+/* Searches everything below a position. The first child in order is spawned last, since the last
+ * one runs first. Children behind one that found the goal are forgotten and not counted. */
 SATIN_JOB (search, Found, (Position, at), (uint8_t, threshold))
 {
   Found sum = { .next = NEVER }, child[DIRECTIONS];
@@ -182,9 +182,9 @@ SATIN_JOB (search, Found, (Position, at), (uint8_t, threshold))
   return sum;
 }
 
-/* Reading ------------------------------------------------------------------------------------ */
+/* ---- reading ---- */
 
-/* The rest of a line that holds a board; its first word has been read. */
+/* Reads the rest of a line with a board; its first word was read. */
 static gboolean
 read_board (Words *words, Position *start, GError **error)
 {
@@ -210,9 +210,9 @@ read_board (Words *words, Position *start, GError **error)
   return TRUE;
 }
 
-/* A file holds a board a line, each perhaps behind a line of one to three numbers, of which the
- * first is its own number; without such lines boards are numbered from 1. `wanted` 0: the only
- * board. */
+/* Reads a board from a file with one board per line. A line of one to three numbers may precede
+ * each, the first of which is the board's number; otherwise boards are numbered from 1. `wanted` 0:
+ * the only board. */
 static gboolean
 read_file (const char *file, GBytes *bytes, gint64 wanted, Position *start, GError **error)
 {
@@ -253,7 +253,8 @@ read_file (const char *file, GBytes *bytes, gint64 wanted, Position *start, GErr
   return found || words_refuse (&words, error, "there is no board %d", (int)wanted);
 }
 
-/* The goal has the blank at the top left. A move swaps two tiles and changes the blank's colour. */
+/* The goal has the blank at the top left. Each move swaps two tiles and changes the colour of the
+ * blank's cell. */
 static gboolean
 is_solvable (const Position *at)
 {
@@ -265,9 +266,9 @@ is_solvable (const Position *at)
   return swaps % 2 == 0;
 }
 
-/* Main --------------------------------------------------------------------------------------- */
+/* ---- main ---- */
 
-/* Plays the moves, without tables; TRUE: they lead to the goal. */
+/* Plays the moves, without tables. TRUE: they lead to the goal. */
 static gboolean
 is_right (const Position *start, const char *moves)
 {
@@ -296,7 +297,7 @@ static int
 print_answer (const Position *start, const Answer *answer, gboolean thresholds)
 {
   char moves[MOVES_MAX + 1] = "";
-  uint64_t nodes = 1; /* the start, once */
+  uint64_t nodes = 1; /* the start counts once */
 
   for (unsigned i = 0; i < answer->found.length; i++)
     moves[i] = direction_names[answer->found.moves[i / 32] >> i % 32 * 2 & 3];
@@ -313,8 +314,8 @@ print_answer (const Position *start, const Answer *answer, gboolean thresholds)
   return 0;
 }
 
-/* Threshold after threshold, each a root, until the goal is found or no longer way can be one.
- * FALSE: the run was stopped. */
+/* Searches with one threshold after the other, each as a root, until the goal is found or no
+ * solution can be longer. FALSE: the run was stopped. */
 static gboolean
 solve (SatinRun *run, Position start, Answer *answer)
 {

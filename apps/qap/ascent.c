@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Owns the dual ascent. One thread. Must not know jobs, nor the instance.
+/* The dual ascent. One thread. Knows nothing of jobs and of the instance.
  *
- * x[i][j] is 1 where facility i goes to location j. A placing costs the bound, a leader for each
- * x[i][j] of 1, and a pair for each two of them. All are 0 or more; so the bound is one. These
- * moves leave the cost of every placing as it is:
- *   - x[i][j] of 1 means one pair with each other facility k: what is added to all pairs of (i, j)
- *     with k may be taken from the leader, and likewise for each other location;
- *   - the same holds for leaders of a facility, or of a location, and the bound.
- * A round gives the leaders to the pairs, each of which two leaders share, then collects for each
- * leader what an assignment problem over its pairs has in all solutions, and at last for the bound
- * what an assignment problem over the leaders has. */
+ * x[i][j] is 1 if facility i is at location j. The cost of a placing is the bound, plus a leader
+ * for each x[i][j] of 1, plus a pair for each two of them. All of these are 0 or more, so the bound
+ * is a lower bound. The following moves do not change the cost of any placing:
+ *  - x[i][j] of 1 implies one pair with each other facility k. So what is added to all pairs of
+ *    (i, j) with k may be subtracted from the leader, and likewise for each other location.
+ *  - The same holds between the leaders of a facility, or of a location, and the bound.
+ * A round distributes the leaders to the pairs, each of which two leaders share. Then it collects,
+ * for each leader, the cost of the assignment problem over its pairs; finally it collects, for the
+ * bound, the cost of the assignment problem over the leaders. */
 #include "config.h"
 
 #include "dual.h"
 
 #include <string.h>
 
-/* A table of all locations but j. Its numbers are left as they are: to clear them takes long. */
+/* Begins a table of all locations but j. Leaves its numbers as they are, since clearing them takes
+ * long. */
 static inline void
 table_begin (SmallTable *table, int m, int rows, int j)
 {
@@ -25,7 +26,8 @@ table_begin (SmallTable *table, int m, int rows, int j)
   table->columns = (m == SMALL_MAX ? G_MAXUINT32 : (1u << m) - 1) & ~(j < m ? 1u << j : 0);
 }
 
-/* Collects from the leaders for the bound, and bars what costs too much. FALSE: all of it does. */
+/* Collects from the leaders for the bound, and bars leaders that cost too much. FALSE: everything
+ * does. */
 static gboolean
 lead (Dual *dual, gint64 most)
 {
@@ -50,7 +52,7 @@ bound_by (Small cost)
   return MIN (cost, (Small)SMALL_BARRED);
 }
 
-/* Gives the leaders to their pairs, to each other facility as much; what does not divide stays. */
+/* Distributes the leaders to their pairs, equally over the other facilities; remainders stay. */
 static void
 spread (Dual *dual)
 {
@@ -80,15 +82,16 @@ spread (Dual *dual)
         }
 }
 
-/* What a sweep sees of facility i: its pairs, with its locations as rows, and the leaders of each
- * of the m - 1 others. */
+/* The data of a sweep for facility i: its pairs, with its locations as rows, and the leaders of
+ * each of the m - 1 others. */
 typedef struct
 {
   Dual *dual;
   int i, slack;
   Small *pairs[DUAL_MAX];
   const Small *other[DUAL_MAX];
-  /* -1: the sweep comes to the other one later, and half of a pair is left to it; 0: nothing is. */
+  /* -1: the sweep comes to the other facility later, and half of each pair is left to it; 0:
+   * nothing is. */
   Small later[DUAL_MAX];
   Small *child; /* of a probe */
 } Sight;
@@ -107,7 +110,7 @@ take (Small *restrict row, const Small *restrict pairs, Small later, int width)
       row[v + x] = (Small)(pairs[v + x] - kept_of (pairs[v + x], later));
 }
 
-/* Bars what costs more than `most` together with the other's leader. */
+/* Bars pairs that cost more than `most` together with the other facility's leader. */
 static inline void
 put_back (Small *restrict pairs, const Small *restrict row, Small later,
           const Small *restrict other, Small most, int width)
@@ -163,7 +166,8 @@ collect (const Sight *sight, int j)
               (Small)(sight->slack - *leader), w);
 }
 
-/* What x[i][j] of 1 leads to: the leaders with the pairs of (i, j) are an assignment problem. */
+/* The consequences of x[i][j] of 1: the leaders, with the pairs of (i, j), form an assignment
+ * problem. */
 static void
 probe (const Sight *sight, int j)
 {
@@ -182,7 +186,7 @@ probe (const Sight *sight, int j)
     sight->child[sight->i * m + j] = (Small)(leader + sum);
 }
 
-/* Exchanges rows and columns of the pairs of two facilities. */
+/* Transposes the pairs of two facilities. */
 static void
 turn (Small *pairs, int m, int width)
 {
@@ -196,8 +200,8 @@ turn (Small *pairs, int m, int width)
       }
 }
 
-/* Does `step` to all that are not out. Goes through the facilities up and down in turn: so a pair
- * is as the one that comes first needs it, and is turned for the other. */
+/* Applies `step` to everything that is not barred. Goes through the facilities alternately up and
+ * down. So a pair has the form that its first facility needs, and is transposed for the other. */
 static void
 sweep (Dual *dual, gint64 most, void (*step) (const Sight *sight, int j), Small *child)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Owns the choice of where to branch. Must not know where the bounds come from. */
+/* Chooses where to branch. Does not know where the bounds come from. */
 #include "config.h"
 
 #include "choice.h"
 
-/* Looks at m children in a row or a column. `slack`: what lies above it is closed. Counts those
- * that are open, and how much all add to the bound. */
+/* Looks at m children in a row or column. Children above `slack` are closed. Counts the open ones,
+ * and adds up the bounds. */
 typedef struct
 {
   int open;

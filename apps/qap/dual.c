@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Owns what a dual is made from, the instance or a dual of one facility more, and its branching.
- * One thread. Must not know jobs, nor how the bound rises. */
+/* Makes a dual from the instance, or from the dual with one facility more; and branches. One
+ * thread. Knows nothing of jobs, and not how the bound rises. */
 #include "config.h"
 
 #include "../assign.h"
@@ -44,10 +44,10 @@ dual_lay (Dual *dual, int m, Small *memory)
   dual->location = dual->facility + m;
 }
 
-/* The first bound ----------------------------------------------------------------------------- */
+/* ---- the first bound ---- */
 
-/* Solves the assignment problem of (i, j) as Gilmore and Lawler do, where each flow is counted at
- * the facility it comes from; adds what remains to the pairs. Returns the sum. */
+/* Solves the assignment problem of (i, j) as Gilmore and Lawler do: each flow is counted at the
+ * facility where it begins. Adds the rest to the pairs. Returns the sum. */
 static gint64
 first_assign (const Level *level, const Qap *qap, int i, int j, gint64 *pairs)
 {
@@ -110,8 +110,8 @@ dual_first (Dual *dual, const Level *level, const Qap *qap, gint64 most)
   return TRUE;
 }
 
-/* Copies numbers without the one at `gone`. What is more than `most` is barred, the rest is counted
- * in parts of a 2^finer of those. */
+/* Copies numbers without the one at `gone`. Numbers above `most` are barred; the others are counted
+ * in units that are finer by 2^finer. */
 static inline void
 copy_row (Small *to, int width, const Small *from, int m, int gone, Small most, int finer)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Owns the bound of a partly placed instance, and its branching. One thread. Must not know jobs.
+/* The bound of a partly placed instance, and its branching. One thread. Knows nothing of jobs.
  *
- * Facility a at location b costs, with those that are not placed either, at least the product of
- * its flows and the distances from there, the least flow with the greatest distance. An assignment
- * problem over these costs bounds all placings. */
+ * Facility a at location b costs, together with the other unplaced facilities, at least the product
+ * of its flows and the distances from there, the least flow with the greatest distance. The
+ * assignment problem over these costs is a lower bound of all placings. */
 #include "config.h"
 
 #include "../assign.h"
@@ -30,7 +30,7 @@ level_lay (Level *level, int m, gint64 *memory)
   level->n_children = 0;
 }
 
-/* Row a of a matrix without its diagonal, the least first. */
+/* Row a of a matrix without its diagonal, sorted, the least first. */
 static void
 sort_row (int n, const gint32 *matrix, int a, gint32 *value, guint8 *to)
 {
@@ -79,7 +79,8 @@ level_first (Level *level, const Qap *qap)
     }
 }
 
-/* One row of n sorted values without the one to `gone`. No branches: this is the inner loop. */
+/* Copies a row of n sorted values without the one to `gone`. No branches: this is the inner
+ * loop. */
 static inline void
 drop_value (int n, const gint32 *from, const guint8 *from_to, int gone, gint32 *value, guint8 *to)
 {
@@ -93,7 +94,7 @@ drop_value (int n, const gint32 *from, const guint8 *from_to, int gone, gint32 *
     }
 }
 
-/* Copies all rows but the one of `gone`. Returns the place of `gone`. */
+/* Copies all rows except the row of `gone`. Returns the place of `gone`. */
 static int
 drop_row (int m, const guint8 *name, int gone, const gint32 *from, const guint8 *from_to,
           guint8 *new_name, gint32 *value, guint8 *to)
@@ -138,7 +139,7 @@ level_place (Level *level, const Level *from, const Qap *qap, int facility, int 
     }
 }
 
-/* Bound and branch ---------------------------------------------------------------------------- */
+/* ---- bound and branch ---- */
 
 gboolean
 level_bound (Level *level, gint64 most)

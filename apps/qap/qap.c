@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The quadratic assignment problem, exactly: facilities with flows between them are placed on
- * locations with distances between them, by branch and bound. Owns the jobs and main; level.c
- * bounds what is left when that is much, a dual what is less, start.c finds a first placing and
+/* The quadratic assignment problem, exactly: facilities with flows between them are placed at
+ * locations with distances between them, by branch and bound. This file has the jobs and main;
+ * level.c bounds large remaining problems, a dual smaller ones; start.c finds a first placing and
  * symmetries.
  *
- * A job is a list of facilities that are placed. Its children depend on that list and on constants
- * alone; the best placing known closes jobs, and orders what is searched inside a job, but never
- * changes what child k is. What few facilities are left is searched by one job of another kind. */
+ * A job is a list of placed facilities. Its children follow only from that list and constants. The
+ * best placing known closes jobs, and orders the search inside a job, but never changes child k. If
+ * few facilities are left, one job of another kind searches them. */
 #include "config.h"
 
 #include <satin.h>
@@ -18,11 +18,12 @@
 #include <inttypes.h>
 
 #define SQUARE (QAP_MAX * QAP_MAX)
-/* With at most GRAIN_MAX facilities left, and at least SPAWNED placed, a job searches all the rest.
- */
+/* With at most GRAIN_MAX facilities left, and at least SPAWNED placed, one job searches the
+ * rest. */
 #define GRAIN_MAX 17
 #define SPAWNED 2
-/* Rounds of the ascent at a node, as long as HOPE more like the last would close it. */
+/* Rounds of the ascent at a node. More follow while HOPE more rounds like the last would close
+ * it. */
 #define ROUNDS 2
 #define ROUNDS_ROOT 30
 #define HOPE 8
@@ -31,15 +32,15 @@
 
 SATIN_RECORD (Placing, (int64_t, cost), (uint8_t, location, QAP_MAX))
 
-/* What all jobs share. Every cost is a multiple of `unit`. Symmetries: n bytes each. */
+/* The data of all jobs. Every cost is a multiple of `unit`. Symmetries: n bytes each. */
 SATIN_RECORD (Instance, (uint8_t, n), (int64_t, unit), (Placing, start), (int32_t, flow, SQUARE),
               (int32_t, distance, SQUARE), (SatinBytes, of_flow), (SatinBytes, of_distance))
 
-/* A job: `placed` facilities and where each went; none of its placings costs less than `bound`. */
+/* A job: `placed` facilities and their locations; none of its placings costs less than `bound`. */
 SATIN_RECORD (Branch, (uint8_t, placed), (int64_t, bound), (uint8_t, facility, QAP_MAX),
               (uint8_t, location, QAP_MAX))
 
-/* A total order: cheaper, then the smaller placing. */
+/* A total order: the lower cost, then the smaller placing. */
 static const Placing *
 placing_better (const Placing *a, const Placing *b)
 {
@@ -65,7 +66,7 @@ qap_of (const Instance *shared)
   return (Qap){ shared->n, shared->flow, shared->distance };
 }
 
-/* Searching ---------------------------------------------------------------------------------- */
+/* ---- searching ---- */
 
 static Placing
 best_known (void)
@@ -75,7 +76,7 @@ best_known (void)
   return *placing_better (&known, &satin_const (instance)->start);
 }
 
-/* The highest cost that is worth looking for. */
+/* The highest cost that is still wanted. */
 static inline gint64
 most_wanted (void)
 {
@@ -84,7 +85,7 @@ most_wanted (void)
   return MIN (satin_best (best).cost, shared->start.cost) - shared->unit;
 }
 
-/* The same when the search begins. Children follow from it: it is a constant. */
+/* The same at the beginning of the search. It is a constant, so children may depend on it. */
 static inline gint64
 first_wanted (void)
 {
@@ -93,8 +94,8 @@ first_wanted (void)
   return shared->start.cost - shared->unit;
 }
 
-/* Lets the bound rise and fills `child` as dual_probe does. FALSE: nothing below costs `most` or
- * less. */
+/* Lets the bound rise and fills `child` as dual_probe does. FALSE: everything below costs more than
+ * `most`. */
 static gboolean
 settle (Dual *dual, gint64 most, int rounds, Small *child)
 {
@@ -110,19 +111,19 @@ settle (Dual *dual, gint64 most, int rounds, Small *child)
   return dual_probe (dual, most, child);
 }
 
-/* A part of the tree that one job searches, depth first; lies on the stack, since a job that polls
- * owns nothing else. dual[m] has m facilities left. */
+/* A part of the tree that one job searches, depth first. It is on the stack, since a job that polls
+ * must not own anything else. dual[m] has m facilities left. */
 typedef struct
 {
   Dual dual[GRAIN_MAX + 1];
   LevelChild child[GRAIN_MAX + 1][GRAIN_MAX]; /* the least bound last */
   int n_children[GRAIN_MAX + 1];
   int m, top;
-  guint8 location[QAP_MAX]; /* of the facilities that are placed */
+  guint8 location[QAP_MAX]; /* of the placed facilities */
   _Alignas(16) Small memory[GRAIN_MAX * DUAL_WORDS (GRAIN_MAX) / 2];
 } Search;
 
-/* The last facility has one location left. */
+/* Only one location is left for the last facility. */
 static void
 complete (Search *search)
 {
@@ -136,7 +137,7 @@ complete (Search *search)
     satin_improve (best, &placing);
 }
 
-/* Bounds the node that the search has come to. FALSE: nothing better lies below it. */
+/* Bounds the present node. FALSE: there is nothing better below it. */
 static gboolean
 enter (Search *search)
 {
@@ -154,7 +155,7 @@ enter (Search *search)
   return TRUE;
 }
 
-/* Where a facility or location stands in a dual. */
+/* The index of a facility or location in a dual. */
 static int
 find (const guint8 *names, int name)
 {
@@ -165,7 +166,7 @@ find (const guint8 *names, int name)
   return at;
 }
 
-/* Goes on for some nodes. FALSE: all is searched. */
+/* Searches some nodes. FALSE: the search is complete. */
 static gboolean
 search_on (Search *search)
 {
@@ -175,7 +176,7 @@ search_on (Search *search)
       const Dual *dual = &search->dual[m];
       LevelChild child;
 
-      /* The children left are no better than the next one. */
+      /* The remaining children are no better than the next one. */
       while (count == 0 || search->child[m][count - 1].bound > most_wanted ())
         {
           if (m == search->top)
@@ -195,8 +196,8 @@ search_on (Search *search)
   return TRUE;
 }
 
-/* Flags what a symmetry that keeps all of `placed` in its place maps to something smaller: what
- * can be done with it can be done with that. */
+/* Flags numbers that a symmetry which fixes all of `placed` maps to a smaller number: the two are
+ * equivalent. */
 static void
 mark_alike (GBytes *symmetries, int n, const guint8 *placed, int n_placed, gboolean *skip)
 {
@@ -214,9 +215,9 @@ mark_alike (GBytes *symmetries, int n, const guint8 *placed, int n_placed, gbool
     }
 }
 
-/* Jobs --------------------------------------------------------------------------------------- */
+/* ---- jobs ---- */
 
-/* (transfer full): what is left below the branch. */
+/* The remaining problem below the branch. (transfer full): its memory. */
 static gint64 *
 level_of (const Branch *branch, Level *level)
 {
@@ -239,16 +240,16 @@ level_of (const Branch *branch, Level *level)
   return memory;
 }
 
-/* A dual and what a probe of it found. */
+/* A dual and the result of its probe. */
 typedef struct
 {
-  gboolean open; /* FALSE: nothing below is better than the first placing */
+  gboolean open; /* FALSE: there is nothing better than the first placing below it */
   Dual dual;
   Small *memory;
   Small child[DUAL_MAX * DUAL_MAX];
 } Node;
 
-/* The first dual below a branch: DUAL_MAX facilities are left, or all if they are no more. */
+/* The first dual below a branch: with DUAL_MAX facilities left, or all if there are fewer. */
 static void
 node_first (Node *node, const Branch *branch)
 {
@@ -263,8 +264,8 @@ node_first (Node *node, const Branch *branch)
                && settle (&node->dual, most, ROUNDS_ROOT, node->child);
 }
 
-/* The one that all branches of a small instance begin with. It follows from constants, so that it
- * is made once. */
+/* The node at which all branches of a small instance begin. It follows from constants, so it is
+ * made once. */
 static const Node *
 root_node (void)
 {
@@ -282,7 +283,7 @@ root_node (void)
 }
 
 /* Fills the node of a branch with at most DUAL_MAX facilities left; its memory is (transfer full).
- * Does not depend on the best, but on `most`. */
+ * Depends on `most`, not on the best. */
 static void
 node_of (Node *node, const Branch *branch, gint64 most)
 {
@@ -314,8 +315,8 @@ node_of (Node *node, const Branch *branch, gint64 most)
     }
 }
 
-/* Fills the children of a branch that is not searched by one job. They do not depend on the best.
- */
+/* Fills the children of a branch that is not searched by one job. They do not depend on the
+ * best. */
 static int
 children_of (const Branch *branch, LevelChild *child)
 {
@@ -379,7 +380,7 @@ search_start (Search *search, const Branch *branch)
   return open;
 }
 
-/* The cheapest placing below the branch, or a better one, found in this job. */
+/* The cheapest placing below the branch, or a better one, found inside this job. */
 SATIN_JOB (finish, Placing, (Branch, branch))
 {
   Search here;
@@ -396,7 +397,7 @@ SATIN_JOB (finish, Placing, (Branch, branch))
   return best_known ();
 }
 
-/* The same by jobs. */
+/* The same with child jobs. */
 SATIN_JOB (search, Placing, (Branch, branch))
 {
   Placing cheapest, found[QAP_MAX];
@@ -407,7 +408,7 @@ SATIN_JOB (search, Placing, (Branch, branch))
     return best_known ();
   n_children = children_of (&branch, child);
   branch.placed++;
-  /* The last spawned runs first: the one of the least bound. */
+  /* The child spawned last runs first: the one with the least bound. */
   for (int k = 0; k < n_children; k++)
     {
       branch.bound = child[k].bound;
@@ -425,7 +426,7 @@ SATIN_JOB (search, Placing, (Branch, branch))
   return cheapest;
 }
 
-/* Main --------------------------------------------------------------------------------------- */
+/* ---- main ---- */
 
 /* Fills what follows from the two matrices; the bytes are (transfer full). */
 static void
@@ -440,7 +441,7 @@ prepare (Instance *shared)
       = g_byte_array_free_to_bytes (start_symmetries (qap.n, qap.distance, SYMMETRIES_MAX));
 }
 
-/* Prints the placing, if it is one and costs what it says. */
+/* Prints the placing, if it is valid and has its cost. */
 static int
 print_placing (const Instance *shared, const Placing *placing)
 {
@@ -464,8 +465,7 @@ print_placing (const Instance *shared, const Placing *placing)
   return 0;
 }
 
-/* What is known when a run is suspended: the cheapest placing so far, and what the first bound
- * proves. */
+/* What is known when a run is suspended: the cheapest placing so far, and the first bound. */
 static void
 print_gap (void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Owns the form of instances. Must not know what is done with them. */
+/* Reads instances. Knows nothing of their use. */
 #include "config.h"
 
 #include "qaplib.h"
@@ -8,7 +8,7 @@
 
 #define COST_MAX (G_MAXINT64 / 8)
 
-/* The next word that is not in a comment: a line that begins with # or %. */
+/* The next word outside of comments, which are lines that begin with # or %. */
 static gboolean
 next_number (Words *words, gint64 min, gint64 max, const char *what, gint64 *number, GError **error)
 {
@@ -17,7 +17,7 @@ next_number (Words *words, gint64 min, gint64 max, const char *what, gint64 *num
   return words_as_number (words, what, min, max, number, error);
 }
 
-/* FALSE: a cost might not fit in a number. */
+/* FALSE: a cost might be too large for a number. */
 static gboolean
 costs_fit (const Qap *qap)
 {

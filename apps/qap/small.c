@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Owns the assignment problem on small numbers (Hungarian method): an alternating tree over the
- * zeros of a table, one mask of bits for each row. Must not know what is assigned.
+/* The assignment problem on small numbers (the Hungarian method): an alternating tree over the
+ * zeros of a table, with one bit mask per row. Does not know what is assigned.
  *
- * Loops over SMALL_LANES numbers have no branches: the compiler makes vectors of them. */
+ * Loops over SMALL_LANES numbers have no branches, so the compiler vectorizes them. */
 #include "config.h"
 
 #include "small.h"
@@ -54,7 +54,7 @@ lower (Small *row, const Small *by, int width)
       row[v + x] = (Small)(row[v + x] - by[v + x]);
 }
 
-/* Fills `least` with the least of each column in these rows. */
+/* Fills `least` with the least number of each column in these rows. */
 static inline void
 columns_least (const SmallTable *table, guint32 rows, Small *restrict least)
 {
@@ -71,7 +71,7 @@ columns_least (const SmallTable *table, guint32 rows, Small *restrict least)
     }
 }
 
-/* Takes from each column and each row what all its elements have. */
+/* Subtracts the least element from each column and each row. */
 static gboolean
 reduce (Matching *given)
 {
@@ -105,12 +105,12 @@ reduce (Matching *given)
   return given->sum <= given->most;
 }
 
-/* An alternating tree: rows and columns that zeros lead to from one row without a column. */
+/* An alternating tree: the rows and columns that zeros connect to a row without a column. */
 typedef struct
 {
-  guint32 rows, columns, open; /* open: columns that a row of the tree has a zero in */
+  guint32 rows, columns, open; /* open: columns in which a row of the tree has a zero */
   gint8 from[SMALL_MAX];       /* that row */
-  Small within[SMALL_MAX];     /* -1 for a column of the tree, else 0 */
+  Small within[SMALL_MAX];     /* -1 for columns of the tree, else 0 */
 } Tree;
 
 static inline void
@@ -122,8 +122,8 @@ open_columns (Tree *tree, guint32 zeros, int row)
     tree->from[__builtin_ctz (zeros)] = (gint8)row;
 }
 
-/* The tree has nowhere to go: takes from its rows, and gives to its columns, what makes a new zero.
- */
+/* The tree cannot grow: subtracts from its rows, and adds to its columns, the least number that
+ * makes a new zero. */
 static gboolean
 make_zero (Matching *given, Tree *tree)
 {
@@ -163,7 +163,7 @@ make_zero (Matching *given, Tree *tree)
   return TRUE;
 }
 
-/* Gives a column to this row too. */
+/* Assigns a column to this row, too. */
 static gboolean
 add_row (Matching *given, int row)
 {

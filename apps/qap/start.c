@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Owns the first placing, by robust tabu search (Taillard 1991), the unit of all costs, and
- * symmetries. One thread. Must not know jobs or bounds. */
+/* The first placing, by robust tabu search (Taillard 1991), the unit of all costs, and symmetries.
+ * One thread. Knows nothing of jobs and bounds. */
 #include "config.h"
 
 #include "start.h"
 
 #include <string.h>
 
-/* Turns of the tabu search for each facility, unless each turn is dear. */
+/* Iterations of the tabu search for each facility, unless iterations are expensive. */
 #define TURNS 400
 #define WORK_MAX ((gint64)400000000)
-/* Steps in search of symmetries. */
+/* Steps of the search for symmetries. */
 #define STEPS_MAX 1000000
 
 gint64
@@ -24,7 +24,7 @@ start_cost (const Qap *qap, const guint8 *location)
   return cost;
 }
 
-/* What is won or lost when facilities r and s change places. */
+/* The change of the cost when facilities r and s swap places. */
 static gint64
 exchange_cost (const Qap *qap, const guint8 *location, int r, int s)
 {
@@ -46,7 +46,7 @@ exchange_cost (const Qap *qap, const guint8 *location, int r, int s)
   return cost;
 }
 
-/* The next number of a row that is the same everywhere, below `limit`. */
+/* The next pseudorandom number below `limit`, the same on every machine. */
 static guint
 draw (guint64 *row, guint limit)
 {
@@ -59,11 +59,11 @@ typedef struct
   const Qap *qap;
   guint8 location[QAP_MAX];
   gint64 cost;
-  int until[QAP_MAX][QAP_MAX]; /* facility i does not go back to location j before that turn */
+  int until[QAP_MAX][QAP_MAX]; /* facility i does not return to location j before that iteration */
   guint64 row;
 } Tabu;
 
-/* The best exchange that is allowed, or leads below `best`. */
+/* The best exchange that is allowed, or that leads below `best`. */
 static void
 choose_exchange (const Tabu *tabu, int turn, gint64 best, int *chosen_r, int *chosen_s,
                  gint64 *change)
@@ -124,7 +124,7 @@ start_search (const Qap *qap, guint8 *location)
   return best;
 }
 
-/* Unit ----------------------------------------------------------------------------------------- */
+/* ---- unit ---- */
 
 static gint64
 greatest_divisor (gint64 a, gint64 b)
@@ -139,8 +139,8 @@ greatest_divisor (gint64 a, gint64 b)
   return ABS (a);
 }
 
-/* The greatest number that divides what each part of a matrix adds: what two elements that mirror
- * each other add together when the other matrix is symmetric, and the diagonal. */
+/* The greatest number that divides every contribution of a matrix: the sums of two mirrored
+ * elements, if the other matrix is symmetric, and the diagonal. */
 static gint64
 unit_of (int n, const gint32 *matrix, const gint32 *other)
 {
@@ -168,7 +168,7 @@ start_unit (const Qap *qap)
               unit_of (qap->n, qap->distance, qap->flow));
 }
 
-/* Symmetries ---------------------------------------------------------------------------------- */
+/* ---- symmetries ---- */
 
 typedef struct
 {
@@ -181,7 +181,7 @@ typedef struct
   GByteArray *found;
 } Symmetry;
 
-/* TRUE: i may go to `to`, where those before it went already. */
+/* TRUE: i may be mapped to `to`; the numbers before i are mapped already. */
 static gboolean
 fits (const Symmetry *symmetry, int i, int to)
 {

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* After Eric Haines, "A Proposal for Standard Graphics Environments", IEEE CG&A 7(11), 1987. Seen
- * along the axis of a ball, the direction in which it stands on its parent, six of its nine
- * children stand around it and three before it. The children's own axes come about by the shortest
- * turn. */
+ * along the axis of a ball, which is the direction from its parent, six of its nine children are
+ * around it and three in front. The axes of the children are found by the shortest rotation. */
 #include "balls.h"
 
 #include "vector.h"
 
-/* `from` as it lies when z is turned to `axis`, the shortest way. */
+/* Rotates `from` as the shortest rotation from z to `axis` does. */
 static Vector
 turn (Vector from, Vector axis)
 {
@@ -20,7 +19,7 @@ turn (Vector from, Vector axis)
                       vector_times (vector_dot (around, from) / (1 + c), around));
 }
 
-/* Where the children of a ball stand whose axis is z. */
+/* The directions of the children of a ball whose axis is z. */
 static void
 find_ways (Vector ways[9])
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Each box is divided where the surface area heuristic says, tried at a few places of the axis in
- * which its bodies are spread most. */
+/* Divides each box by the surface area heuristic, with a few candidate places along the axis of the
+ * greatest spread. */
 #include "bvh.h"
 
-#define LEAF_MAX 4 /* bodies of a box that is not divided further */
-#define BINS 16    /* places tried */
+#define LEAF_MAX 4 /* bodies in a box that is not divided further */
+#define BINS 16    /* candidate places */
 #define DEPTH_MAX 64
 #define HALVE_BELOW \
   40 /* levels: from there on in equal halves, so that the depth stays in bounds */
@@ -12,8 +12,9 @@
 typedef struct
 {
   Box box;
-  guint first; /* a leaf: its first body in `order`; else its second child; the first stands next */
-  guint n;     /* a leaf: so many; else 0 */
+  guint first; /* leaf: its first body in `order`; else: the second child; the first child follows
+                * this node */
+  guint n;     /* leaf: number of bodies; else 0 */
 } Node;
 
 typedef struct
@@ -26,7 +27,7 @@ typedef struct
 struct Bvh
 {
   const Scene *scene;
-  GArray *nodes; /* Node */
+  GArray *nodes; /* of Node */
   Solid *solids; /* in the order of the leaves */
 };
 
@@ -57,7 +58,7 @@ compare_entries (gconstpointer a, gconstpointer b, gpointer axis)
   return p < q ? -1 : p > q ? 1 : (x->solid > y->solid) - (x->solid < y->solid);
 }
 
-/* In which bin an entry lies. */
+/* The bin of an entry. */
 static int
 bin_of (const Entry *entry, int axis, double least, double width)
 {
@@ -66,7 +67,7 @@ bin_of (const Entry *entry, int axis, double least, double width)
   return CLAMP (bin, 0, BINS - 1);
 }
 
-/* The last bin of the cheapest first part; -1: not to divide is cheaper. */
+/* The last bin of the cheapest first part; -1: it is cheaper not to divide. */
 static int
 cheapest (const Entry *entries, guint n, Box all, int axis, double least, double width)
 {
@@ -103,7 +104,7 @@ cheapest (const Entry *entries, guint n, Box all, int axis, double least, double
   return at;
 }
 
-/* Orders the entries so that the first part of a division stands first, and returns its length. */
+/* Reorders the entries so that the first part of the division comes first. Returns its length. */
 static guint
 divide (Entry *entries, guint n, Box all, int depth)
 {
@@ -189,8 +190,8 @@ bvh_free (Bvh *bvh)
   g_free (bvh);
 }
 
-/* Where the ray enters the box, if it does so nearer than t; else infinity. A ray within a side of
- * the box divides nothing by nothing; such a side is passed over. */
+/* The distance at which the ray enters the box, if less than t; else infinity. For a ray within a
+ * side of the box, 0 / 0 occurs, and that side is skipped. */
 static inline double
 enters (const Box *box, Vector from, Vector inverse, double t)
 {
@@ -208,7 +209,7 @@ enters (const Box *box, Vector from, Vector inverse, double t)
       if (out < far)
         far = out;
     }
-  /* Rounding may not lose what lies in the side of a box. */
+  /* Rounding must not lose bodies in the side of a box. */
   return near <= far * (1 + 1e-12) + 1e-12 ? near : HUGE_VAL;
 }
 
@@ -250,7 +251,7 @@ bvh_nearest (const Bvh *bvh, const Ray *ray, double least, double *t)
         }
       a = enters (&nodes[at + 1].box, ray->from, inverse, *t);
       b = enters (&nodes[second].box, ray->from, inverse, *t);
-      /* The nearer one is looked at first, so it comes on top. */
+      /* The nearer child is visited first, so it is pushed last. */
       stack[top].node = a <= b ? second : at + 1;
       stack[top].enters = fmax (a, b);
       top += fmax (a, b) < HUGE_VAL;

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which body a ray meets first: a tree of boxes within boxes over the bodies of a scene. Once built
- * it does not change, and any thread may ask. */
+/* Finds the first body that a ray meets: a bounding volume hierarchy over the bodies of a scene. It
+ * does not change once built; any thread. */
 #pragma once
 
 #include "scene.h"
 
 typedef struct Bvh Bvh;
 
-/* `scene` has to outlive it. (transfer full) */
+/* `scene` must outlive it. (transfer full) */
 Bvh *bvh_new (const Scene *scene);
 void bvh_free (Bvh *bvh);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Bvh, bvh_free)
 
-/* The nearest body between `least` and *t along the ray, and its distance in *t; NULL: none. */
+/* The nearest body between `least` and *t along the ray, with its distance in *t (out); NULL:
+ * none. */
 const Solid *bvh_nearest (const Bvh *bvh, const Ray *ray, double least, double *t);
 
-/* What part of a light comes along the ray from `most` away: 1 unless a body stands between; clear
- * ones let a part through. */
+/* The part of a light at distance `most` that comes along the ray: 1 unless there is a body
+ * between; transparent bodies pass a part. */
 double bvh_light (const Bvh *bvh, const Ray *ray, double least, double most);

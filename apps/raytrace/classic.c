@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The shading that its program chose, with the peculiarities that its picture shows: a plane's
- * distance is the sum of a corner's coordinates; lights are small balls of strength one half; the
- * light that has come so far is dimmed again by the angle of each further light; and but for lights
- * what is met by a ray that is not the eye's own is black. Colours are floats there, so they are
- * here. */
+/* The shading of the original program, with the peculiarities of its picture: a plane's distance is
+ * the sum of a corner's coordinates; lights are small balls of strength one half; the light
+ * collected so far is dimmed again by the angle of each further light; and except for lights
+ * everything that a secondary ray meets is black. Its colours are floats, so they are here. */
 #include "classic.h"
 
 #define NEAR 1e-9
@@ -28,7 +27,7 @@ typedef struct
   double t;
 } Met;
 
-/* Numbers are read as floats. */
+/* Rounds to floats, as the original reads numbers. */
 static Vector
 as_read (Vector a)
 {
@@ -55,7 +54,7 @@ shade_scaled (Shade a, float k)
   return (Shade){ a.r * k, a.g * k, a.b * k };
 }
 
-/* a and b, `part` of a. */
+/* A mixture with `part` of a, and the rest of b. */
 static Shade
 shade_mix (Shade a, Shade b, float part)
 {
@@ -92,7 +91,7 @@ ball_meets (Vector centre, double radius, const Ray *ray, double *t)
   return FALSE;
 }
 
-/* In a fan of triangles, seen along one axis. */
+/* TRUE: the point is in a fan of triangles, seen along one axis. */
 static gboolean
 fan_has (const Vector *corner, guint n, Vector at, gboolean along_x)
 {
@@ -136,7 +135,7 @@ polygon_meets (const Solid *polygon, const Vector *corners, const Ray *ray, doub
   return TRUE;
 }
 
-/* The nearest; of those equally near the last in the file. */
+/* The nearest body; of equally near ones the last in the file. */
 static Met
 meet (const Scene *scene, const Ray *ray)
 {
@@ -186,8 +185,8 @@ light_at (const Scene *scene, Vector at, Vector normal, Rays *rays)
   return shade_clipped (sum);
 }
 
-/* What is seen along the ray when it is turned towards `normal` by `factor` times its part in that
- * direction. */
+/* The colour along the ray after it is turned towards `normal` by `factor` times its component in
+ * that direction. */
 static Shade
 turned (const Scene *scene, const Ray *ray, Vector at, Vector normal, double factor)
 {

@@ -23,7 +23,7 @@ put_number (GByteArray *to, guint32 number)
   g_byte_array_append (to, (const guint8 *)&number, 4);
 }
 
-/* The checksum of PNG's chunks, ISO 3309. */
+/* The checksum of PNG chunks, ISO 3309. */
 static guint32
 crc_of (const guint8 *bytes, gsize size)
 {
@@ -50,7 +50,7 @@ put_chunk (GByteArray *to, const char *name, const GByteArray *content)
   put_number (to, crc_of (to->data + at, to->len - at));
 }
 
-/* What Paeth's filter foresees of a byte, by those to the left, above and above to the left. */
+/* The prediction of Paeth's filter from the bytes to the left, above and above to the left. */
 static guint8
 paeth (int left, int above, int corner)
 {
@@ -59,7 +59,7 @@ paeth (int left, int above, int corner)
   return (guint8)(a <= b && a <= c ? left : b <= c ? above : corner);
 }
 
-/* Each row with its filter's number and, of each byte, what was not foreseen. */
+/* Each row with the number of its filter and the differences from the predictions. */
 static GByteArray *
 filtered (const Image *image)
 {

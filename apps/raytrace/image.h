@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A picture and its files. */
+/* Pictures, and writing them to files. */
 #pragma once
 
 #include <gio/gio.h>
@@ -10,6 +10,6 @@ typedef struct
   const guint8 *pixels; /* red, green, blue; row by row from the top */
 } Image;
 
-/* Replaces the file by the picture. */
+/* Replaces the file by the picture. FALSE: error. */
 gboolean image_write_ppm (const Image *image, const char *file, GError **error);
 gboolean image_write_png (const Image *image, const char *file, GError **error);

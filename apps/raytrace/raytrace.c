@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Ray tracing. Rays go from the eye through the corners between the pixels, and a pixel is the mean
- * of its four. The picture of corners is cut in two until a part is small; parts are bytes, and
- * whoever cut one joins them.
+ * of its four corners. The picture of corners is halved until a part is small. Parts are bytes,
+ * which the job that halved them joins.
  *
- * The root shows on the way what has come, when it was asked to: that is for people and changes no
+ * With --watch the root shows the parts that have come; this is for people and does not change the
  * result. */
 #include "balls.h"
 #include "classic.h"
@@ -14,20 +14,20 @@
 #define USAGE \
   "FILE.nff | --balls DEPTH [--size WIDTHxHEIGHT] [--classic] [--png FILE] [--ppm FILE] " \
   "[--watch FILE]"
-#define TILE_SIDE 16  /* corners of a tile, which is traced as one job */
-#define BLOCKS_SIDE 8 /* the root has so many times so many children */
+#define TILE_SIDE 16  /* corners of a tile, which one job traces */
+#define BLOCKS_SIDE 8 /* the root has the square of this number of children */
 #define WATCH_US 500000
 
 SATIN_RECORD (Area, (int32_t, x), (int32_t, y), (int32_t, width), (int32_t, height))
 
-/* Its corners, three bytes each, row by row, and the rays that they took. */
+/* The corners of a tile, three bytes each, row by row, and the number of rays. */
 SATIN_RECORD (Tile, (SatinBytes, colours), (Rays, rays))
 
 /* `classic`: there are no corners, each colour is a pixel. */
 SATIN_RECORD (Shot, (SatinBytes, nff), (int32_t, width), (int32_t, height), (uint8_t, classic))
 SATIN_CONST (Shot, shot)
 
-/* What --watch asked this process for; the root's thread fills it. */
+/* The settings of --watch in this process; the root's thread fills it. */
 static struct
 {
   const char *file;
@@ -35,9 +35,10 @@ static struct
   gint64 shown_us;
 } watch;
 
-/* The same in all jobs of this process, made by the first. */
+/* The same for all jobs of this process; the first job makes it. */
 static World *world_of_process;
-/* What main has read here, until a job takes it: a process is of one run, whose scene is one. */
+/* The scene that main has read, until a job takes it: a process belongs to one run, which has one
+ * scene. */
 static Scene *read_by_main;
 
 static const World *
@@ -52,7 +53,7 @@ world_known (void)
       if (scene == NULL)
         scene = scene_read ("the scene", satin_const (shot)->nff, &error);
       if (scene == NULL)
-        g_error ("%s", error->message); /* main has read it before */
+        g_error ("%s", error->message); /* main has read the scene before */
       world->scene = scene;
       world->bvh = bvh_new (scene);
       g_once_init_leave (&world_of_process, world);
@@ -60,7 +61,7 @@ world_known (void)
   return world_of_process;
 }
 
-/* Jobs --------------------------------------------------------------------------------------- */
+/* ---- jobs ---- */
 
 static void
 rays_add (Rays *sum, const Rays *part)
@@ -80,7 +81,7 @@ paste (guint8 *to, int stride, int x, int y, const Area *area, const guint8 *col
             (gsize)area->width * 3);
 }
 
-/* A tile of these parts. */
+/* Joins the parts to a tile. */
 static Tile
 join (const Area *all, const Area *areas, const Tile *parts, int n)
 {
@@ -104,7 +105,7 @@ byte_of (double light)
   return light >= 1 ? 255 : light > 0 ? (guint8)(light * 255 + 0.5) : 0;
 }
 
-/* Its three bytes. */
+/* Traces one colour: three bytes. */
 static void
 trace_one (const World *world, int x, int y, guint8 *to, Rays *rays)
 {
@@ -175,7 +176,7 @@ SATIN_JOB (picture, Tile, (Area, all))
   return join (&all, areas, parts, n);
 }
 
-/* Pictures ----------------------------------------------------------------------------------- */
+/* ---- pictures ---- */
 
 /* The pixels between the corners. (transfer full) */
 static guint8 *
@@ -197,7 +198,7 @@ pixels_of (const guint8 *corners)
   return pixels;
 }
 
-/* FALSE: said why not. */
+/* FALSE: failed; a message was printed. */
 static gboolean
 write_picture (const char *file, const guint8 *pixels,
                gboolean (*write) (const Image *image, const char *file, GError **error))
@@ -211,7 +212,7 @@ write_picture (const char *file, const guint8 *pixels,
   return FALSE;
 }
 
-/* Called by the root, which is on one thread at a time. */
+/* Called by the root, so by one thread at a time. */
 static void
 watch_show (const Area *all, const Area *area, const Tile *part)
 {
@@ -224,18 +225,18 @@ watch_show (const Area *all, const Area *area, const Tile *part)
   if (g_get_monotonic_time () - watch.shown_us < WATCH_US)
     return;
   image.pixels = pixels = pixels_of (watch.corners);
-  /* If it cannot be written, that is said at the end. */
+  /* A failure to write is reported at the end. */
   image_write_png (&image, watch.file, NULL);
   watch.shown_us = g_get_monotonic_time ();
 }
 
-/* Main --------------------------------------------------------------------------------------- */
+/* ---- main ---- */
 
 typedef struct
 {
   const char *scene, *png, *ppm;
-  int balls;         /* -1: none asked for */
-  int width, height; /* 0: as the scene says */
+  int balls;         /* -1: not given */
+  int width, height; /* 0: from the scene */
   gboolean classic;
 } Options;
 
@@ -329,7 +330,7 @@ print_picture (const Options *options, const Tile *tile)
   return 0;
 }
 
-/* FALSE: said what is wrong. */
+/* FALSE: failed; a message was printed. */
 static gboolean
 publish (SatinRun *run, const Options *options)
 {

@@ -8,9 +8,9 @@
 #define SOLIDS_MAX (1 << 24)
 #define CORNERS_MAX (1 << 26)
 
-/* What strtod says of a plain decimal of at most 15 digits, but fast, since a scene may have a
- * million of them: digits and power of ten are exact then, so the quotient is rounded right. FALSE:
- * it is another number, or none. */
+/* As strtod for plain decimals of at most 15 digits, but faster, since a scene may have a million
+ * of them. Digits and power of ten are exact then, so the quotient is rounded correctly. FALSE: it
+ * is another number, or none. */
 static gboolean
 short_real (const char *word, double *number)
 {
@@ -20,7 +20,7 @@ short_real (const char *word, double *number)
   guint64 digits = 0;
   guint n = 0, behind = 0;
 
-  if (FLT_EVAL_METHOD != 0) /* the processor rounds twice */
+  if (FLT_EVAL_METHOD != 0) /* the processor would round twice */
     return FALSE;
   for (word += minus; g_ascii_isdigit (*word) && n < 15; word++, n++)
     digits = 10 * digits + (guint64)(*word - '0');
@@ -44,7 +44,7 @@ read_real (Words *words, const char *what, double *number, GError **error)
   if (short_real (words->word, number))
     return TRUE;
   *number = g_ascii_strtod (words->word, &stop);
-  /* So large that its square is still a number. */
+  /* The limit keeps the square finite. */
   if (*stop != '\0' || stop == words->word || !(fabs (*number) < 1e100))
     return words_refuse (words, error, "%s is expected, not '%s'", what, words->word);
   return TRUE;
@@ -57,7 +57,7 @@ read_vector (Words *words, const char *what, Vector *vector, GError **error)
          && read_real (words, what, &vector->z, error);
 }
 
-/* Only words that take lines of their own can be a view's; they may stand in any order. */
+/* Reads a line of the view. These lines may come in any order. */
 static gboolean
 read_view (Words *words, View *view, GError **error)
 {
@@ -190,7 +190,7 @@ read_polygon (Words *words, Scene *scene, GError **error)
   return TRUE;
 }
 
-/* A patch of more corners becomes a fan of triangles. */
+/* A patch with more corners becomes a fan of triangles. */
 static gboolean
 read_patch (Words *words, Scene *scene, GError **error)
 {

@@ -31,14 +31,14 @@ typedef struct
 {
   View view;
   Vector background;
-  GArray *surfaces; /* Surface */
-  GArray *lights;   /* Light */
-  GArray *solids;   /* Solid */
-  GArray *corners;  /* Vector: corners and normals of polygons and patches */
+  GArray *surfaces; /* of Surface */
+  GArray *lights;   /* of Light */
+  GArray *solids;   /* of Solid */
+  GArray *corners;  /* of Vector: corners and normals of polygons and patches */
 } Scene;
 
-/* The scene that the text says. `file` is its name, as people know it. NULL: `error` says what is
- * wrong, and in which line. (transfer full) */
+/* The scene in the text. `file`: its name, for messages. NULL: `error` has the reason and the line.
+ * (transfer full) */
 Scene *scene_read (const char *file, GBytes *text, GError **error);
 
 void scene_free (Scene *scene);

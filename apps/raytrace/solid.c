@@ -10,7 +10,7 @@ solid_prepare (Solid *solid, const Vector *corners)
 
   if (solid->kind != SOLID_POLYGON && solid->kind != SOLID_PATCH)
     return;
-  /* Newell's way: right for concave ones too. */
+  /* Newell's method, which is also right for concave polygons. */
   for (guint i = 0; i < n; i++)
     {
       Vector a = vector_minus (corner[i], corner[0]);
@@ -82,7 +82,7 @@ sphere_meets (const Solid *sphere, const Ray *ray, double least, double *t)
   return nearer (closest + half, least, t);
 }
 
-/* The ray at distance t is a point of the cone between its ends, on the side that is to be seen. */
+/* TRUE: the point of the ray at distance t is on the cone between its ends, on the visible side. */
 static gboolean
 cone_has (const Solid *cone, const Ray *ray, double t)
 {
@@ -124,7 +124,7 @@ cone_meets (const Solid *cone, const Ray *ray, double least, double *t)
   return far > least && cone_has (cone, ray, far) && nearer (far, least, t);
 }
 
-/* The two axes in which a plane of this normal is seen largest. */
+/* The two axes along which a plane with this normal has the largest projection. */
 static void
 axes_of (Vector normal, int *u, int *v)
 {
@@ -135,7 +135,7 @@ axes_of (Vector normal, int *u, int *v)
   *v = (away + 2) % 3;
 }
 
-/* By how often a line from the point leaves the polygon. */
+/* Counts how often a line from the point crosses the polygon. */
 static gboolean
 polygon_has (const Solid *polygon, const Vector *corner, guint n, Vector at)
 {
@@ -185,7 +185,8 @@ solid_meets (const Solid *solid, const Vector *corners, const Ray *ray, double l
   g_assert_not_reached ();
 }
 
-/* The normals of the corners, each weighed by the triangle that the point makes with the others. */
+/* The normals of the corners, each weighted by the triangle that the point forms with the other
+ * corners. */
 static Vector
 patch_normal (const Solid *patch, const Vector *corner, Vector at)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The bodies of a scene: where a ray meets one, and how it lies there. Pure. */
+/* The bodies of a scene: where a ray meets a body, and the normal there. Pure. */
 #pragma once
 
 #include "vector.h"
@@ -28,26 +28,28 @@ typedef struct
 {
   SolidKind kind;
   guint surface;   /* its number in the scene */
-  gboolean hollow; /* sphere, cone: to be seen from inside only */
-  guint first;     /* polygon, patch: its corners in the scene's; then a patch's three normals */
-  guint n;         /* polygon: so many */
-  Vector place;    /* the centre; the middle of the cone's base */
-  Vector normal;   /* the cone's axis, from base to apex; a polygon's or patch's plane. Length 1 */
-  double radius;   /* of sphere or base */
-  double slope;    /* of a cone: what its radius grows by along the axis */
-  double height;   /* of a cone; of a plane above the origin */
+  gboolean hollow; /* sphere, cone: visible only from inside */
+  guint first;     /* polygon, patch: index of its first corner in the scene; a patch's three
+                    * normals follow its corners */
+  guint n;         /* polygon: number of corners */
+  Vector place;    /* the centre; for a cone the middle of the base */
+  Vector normal;   /* the axis of a cone, from base to apex; the plane of a polygon or patch. Length
+                    * 1 */
+  double radius;   /* of a sphere, or of a cone's base */
+  double slope;    /* of a cone: growth of the radius along the axis */
+  double height;   /* of a cone; for a plane, above the origin */
 } Solid;
 
-/* Fills in what the corners say: normal and height. `corners` as in the functions below. */
+/* Computes normal and height from the corners. `corners` as in the functions below. */
 void solid_prepare (Solid *solid, const Vector *corners);
 
-/* What the solid lies in. `corners` are those of the scene. */
+/* The bounding box. `corners`: those of the scene. */
 Box solid_box (const Solid *solid, const Vector *corners);
 
-/* Where the ray first meets the solid, farther than `least` and nearer than *t. TRUE: *t is that
- * distance. */
+/* Finds where the ray first meets the solid, farther than `least` and nearer than *t. TRUE: *t
+ * (out) is that distance. */
 gboolean solid_meets (const Solid *solid, const Vector *corners, const Ray *ray, double least,
                       double *t);
 
-/* The normal at a point of the solid, outwards, of length 1. */
+/* The outward normal at a point of the solid, of length 1. */
 Vector solid_normal (const Solid *solid, const Vector *corners, Vector at);

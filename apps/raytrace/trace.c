@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shades as the Standard Procedural Databases suggest: every light, and the light from everywhere,
- * has the strength sqrt (lights) / (2 lights); a surface that mirrors or is clear sends on a
- * reflected ray, a clear one a refracted ray too. */
+/* Shading as the Standard Procedural Databases suggest: every light, and the ambient light, has the
+ * strength sqrt (lights) / (2 lights). A reflecting or transparent surface sends a reflected ray, a
+ * transparent one also a refracted ray. */
 #include "trace.h"
 
-#define DEPTH_MAX 5 /* the eye's rays have depth 1 */
+#define DEPTH_MAX 5 /* primary rays have depth 1 */
 
 typedef struct
 {
   const World *world;
   Rays *rays;
-  double least; /* how far a ray goes before it may meet something */
+  double least; /* least distance at which a ray may meet something */
 } Tracer;
 
 typedef struct
 {
   const Surface *surface;
-  Vector at, out;  /* `out` looks to where the ray came from */
-  gboolean inside; /* it came from inside */
+  Vector at, out;  /* `out` points to where the ray came from */
+  gboolean inside; /* the ray came from inside */
 } Meeting;
 
 static Vector trace_ray (const Tracer *tracer, const Ray *ray, int depth);
@@ -55,7 +55,7 @@ shade (const Tracer *tracer, const Meeting *meeting, Vector along)
   return colour;
 }
 
-/* Where a ray goes on in the surface (Snell). FALSE: nowhere, it is reflected wholly. */
+/* The direction of the refracted ray (Snell). FALSE: total reflection. */
 static gboolean
 refract (const Meeting *meeting, Vector along, Vector *on)
 {

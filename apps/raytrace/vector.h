@@ -27,8 +27,8 @@ vector_times (double k, Vector a)
   return (Vector){ k * a.x, k * a.y, k * a.z };
 }
 
-/* Each part from whichever is less, or greater. Of numbers: fmin and fmax, which also mind what is
- * no number, are calls. */
+/* The lesser, or greater, component of each. Without fmin and fmax: these are calls, which also
+ * treat NaN. */
 static inline Vector
 vector_least (Vector a, Vector b)
 {
@@ -41,7 +41,7 @@ vector_most (Vector a, Vector b)
   return (Vector){ a.x > b.x ? a.x : b.x, a.y > b.y ? a.y : b.y, a.z > b.z ? a.z : b.z };
 }
 
-/* Member by member, as a surface colours light. */
+/* Component by component, as a surface colours light. */
 static inline Vector
 vector_tint (Vector a, Vector b)
 {
@@ -73,7 +73,7 @@ vector_length (Vector a)
   return sqrt (vector_dot (a, a));
 }
 
-/* Of length 1; nothing stays nothing. */
+/* Scales to length 1; the zero vector stays zero. */
 static inline Vector
 vector_unit (Vector a)
 {

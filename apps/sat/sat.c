@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Is a formula in conjunctive normal form satisfiable? Davis, Putnam, Logemann and Loveland's
- * search with unit propagation. A job is a row of decisions; it branches where the formula with
- * these decisions says, on nothing else. The first model that anybody finds ends the search
+/* Satisfiability of a formula in conjunctive normal form, by the search of Davis, Putnam, Logemann
+ * and Loveland with unit propagation. A job is a list of decisions. It branches on a literal that
+ * follows only from the formula with these decisions. The first model found ends the search
  * everywhere. */
 #include <satin.h>
 
@@ -10,11 +10,11 @@
 #include <stdlib.h>
 
 #define VARIABLES_MAX (1 << 22)
-#define DECISIONS_MAX 64 /* what lies deeper is searched inside the job */
-#define TRY_EVERY 4      /* each fourth level tries to be done alone, */
-#define TRY_NODES 200    /* in so many nodes */
+#define DECISIONS_MAX 64 /* deeper decisions are searched inside the job */
+#define TRY_EVERY 4      /* each fourth level tries to finish without branching, … */
+#define TRY_NODES 200    /* … within so many nodes */
 
-/* Little-endian 32-bit literals, a 0 behind each clause. */
+/* Little-endian 32-bit literals, a 0 after each clause. */
 SATIN_RECORD (Formula, (int32_t, variables), (int32_t, clauses), (SatinBytes, literals))
 SATIN_RECORD (Decisions, (uint16_t, n), (int32_t, literal, DECISIONS_MAX))
 
@@ -23,9 +23,9 @@ SATIN_RECORD (Verdict, (uint8_t, satisfiable), (SatinBytes, model))
 
 SATIN_CONST (Formula, formula)
 
-/* The formula by its literals, for all threads of the process. Literal v > 0 has number 2v, -v has
- * 2v + 1. Clause c is literal[clause[c]] … literal[clause[c + 1] - 1], those with literal number l
- * are occurrence[first[l]] … occurrence[first[l + 1] - 1]. */
+/* The formula indexed by literals, for all threads of the process. Literal v > 0 has number 2v, -v
+ * has 2v + 1. Clause c is literal[clause[c]] … literal[clause[c + 1] - 1]. The clauses with literal
+ * number l are occurrence[first[l]] … occurrence[first[l + 1] - 1]. */
 typedef struct
 {
   int n_variables, n_clauses;
@@ -71,21 +71,21 @@ the_index (void)
   return index;
 }
 
-/* Searching ---------------------------------------------------------------------------------- */
+/* ---- searching ---- */
 
 typedef struct
 {
   const Index *index;
   gint8 *value;    /* of each literal: 1 true, -1 false, 0 open */
-  guint32 *truth;  /* how many literals of each clause are true */
-  guint32 *open;   /* how many are not false */
+  guint32 *truth;  /* of each clause: number of true literals */
+  guint32 *open;   /* of each clause: number of literals that are not false */
   guint32 *trail;  /* the literals that were made true, in order */
-  guint32 n_trail; /* how many; those from n_done on have not been followed up */
+  guint32 n_trail; /* their number; those from n_done on were not propagated */
   guint32 n_done;
-  guint64 *probed; /* the round in which each literal was probed last */
+  guint64 *probed; /* the last round in which each literal was probed */
   guint64 round;
   double *score; /* of each literal, while a branch is chosen */
-  gint64 nodes;  /* how many may still be looked at */
+  gint64 nodes;  /* number of nodes that may still be searched */
 } State;
 
 typedef enum
@@ -134,7 +134,8 @@ set_true (State *s, guint32 literal)
   s->trail[s->n_trail++] = literal;
 }
 
-/* Counts in the clauses what became true; undone in the same measure. FALSE: a clause is lost. */
+/* Counts in the clauses a literal that became true; undoing reverses exactly this. FALSE: a clause
+ * is false. */
 static gboolean
 follow_up (State *s, guint32 literal)
 {
@@ -171,7 +172,7 @@ propagate (State *s)
   return TRUE;
 }
 
-/* TRUE: the literal is true now and so is what follows; FALSE: that cannot be. */
+/* TRUE: the literal and its consequences are true now. FALSE: contradiction. */
 static gboolean
 assume (State *s, guint32 literal)
 {
@@ -200,7 +201,7 @@ undo (State *s, guint32 n_trail)
     }
 }
 
-/* The clauses of one literal, and what follows from them. */
+/* Assumes the literals of unit clauses, with their consequences. */
 static gboolean
 assume_units (State *s)
 {
@@ -216,8 +217,8 @@ assume_units (State *s)
   return TRUE;
 }
 
-/* Literals that cannot be true, of those with a short clause: their opposites are made true. FALSE:
- * neither can. */
+/* Finds literals with short clauses that cannot be true, and makes their opposites true. FALSE:
+ * contradiction. */
 static gboolean
 probe (State *s)
 {
@@ -242,8 +243,8 @@ probe (State *s)
   return TRUE;
 }
 
-/* The literal to branch on: of a variable that is much in short clauses both ways, the way that is
- * more. 0: every clause is true. */
+/* The literal to branch on: of a variable that occurs often in short clauses both ways, the way
+ * that occurs more. 0: every clause is true. */
 static guint32
 choose (State *s)
 {
@@ -307,7 +308,7 @@ model_of (const State *s)
   return g_bytes_new_take (bits, size);
 }
 
-/* One job without its children. TOO_MANY: it has two, of which *literal decides. `model` is
+/* A job without its children. TOO_MANY: it has two children, which decide *literal. `model` is
  * (transfer full). */
 static Outcome
 step (const Decisions *decisions, guint32 *literal, GBytes **model)
@@ -340,7 +341,7 @@ step (const Decisions *decisions, guint32 *literal, GBytes **model)
   return outcome;
 }
 
-/* Whether the formula has a model with these decisions, and one. */
+/* Whether the formula has a model with these decisions, and a model. */
 SATIN_JOB (search, Verdict, (Decisions, decisions))
 {
   Verdict none = { 0, NULL }, verdict[2] = { { 0, NULL }, { 0, NULL } };
@@ -371,10 +372,9 @@ SATIN_JOB (search, Verdict, (Decisions, decisions))
   return none;
 }
 
-/* Reading ------------------------------------------------------------------------------------ */
+/* ---- reading ---- */
 
-/* Behind a '%', with which the files of SATLIB's uf* and uuf* end, a 0 may stand and nothing else.
- */
+/* After a '%', with which the files of SATLIB's uf* and uuf* end, only a 0 may follow. */
 static gboolean
 read_tail (Words *words, GError **error)
 {
@@ -384,7 +384,7 @@ read_tail (Words *words, GError **error)
   return TRUE;
 }
 
-/* Appends the literals to `literals`, 0 behind each clause. */
+/* Appends the literals to `literals`, with a 0 after each clause. */
 static gboolean
 read_clauses (Words *words, gint64 variables, gint64 clauses, GArray *literals, GError **error)
 {
@@ -415,7 +415,7 @@ read_clauses (Words *words, gint64 variables, gint64 clauses, GArray *literals, 
     }
   if (last != 0 && words->end[-1] == '\n')
     {
-      /* Some old files leave out the last 0. */
+      /* Some old files omit the last 0. */
       last = 0;
       g_array_append_val (literals, last);
       seen++;
@@ -448,7 +448,7 @@ read_formula (const char *file, GBytes *bytes, Formula *f, GArray *literals, GEr
   return TRUE;
 }
 
-/* Main --------------------------------------------------------------------------------------- */
+/* ---- main ---- */
 
 static gboolean
 is_true (const guint8 *bits, gint32 literal)
@@ -458,7 +458,7 @@ is_true (const guint8 *bits, gint32 literal)
   return (bits[v / 8] >> v % 8 & 1) == (literal > 0);
 }
 
-/* Every clause, as it was read, has a true literal. */
+/* TRUE: every clause, as it was read, has a true literal. */
 static gboolean
 is_model (const GArray *literals, const guint8 *bits)
 {

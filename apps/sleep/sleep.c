@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A tree whose leaves sleep: work for more cores than a machine has. */
+/* A tree whose leaves sleep: it can occupy more cores than the machine has. */
 #include <satin.h>
 
 #include <errno.h>
@@ -32,7 +32,7 @@ SATIN_JOB (nap, int64_t, (int32_t, depth), (int32_t, branch), (int32_t, ms))
   return leaves;
 }
 
-/* FALSE: said what is wrong. */
+/* FALSE: invalid; a message was printed. */
 static gboolean
 number (const char *what, const char *text, int32_t least, int32_t greatest, int32_t *value)
 {

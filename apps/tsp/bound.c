@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Owns 1-trees and penalties. One thread per Bound; one is made per
- * job. Must not know jobs, files or the best tour.
+/* 1-trees and penalties. One thread per Bound; a job makes one. Knows nothing of jobs, files and
+ * the best tour.
  *
  * M. Held and R. M. Karp, "The traveling-salesman problem and minimum spanning trees", parts I and
- * II: a 1-tree is a spanning tree and one more edge at one of its leaves. Every tour is a 1-tree,
- * and a penalty on each city shifts all tours by the same amount, so the least penalised 1-tree
- * bounds all tours for any penalties. */
+ * II: a 1-tree is a spanning tree with one more edge at one of its leaves. Every tour is a 1-tree,
+ * and a penalty on each city changes the lengths of all tours by the same amount. So the least
+ * penalised 1-tree is a lower bound of all tours, for any penalties. */
 #include "config.h"
 
 #include "bound.h"
@@ -60,7 +60,7 @@ bound_free (Bound *bound)
   g_free (bound);
 }
 
-/* Decisions ---------------------------------------------------------------------------------- */
+/* ---- decisions ---- */
 
 gboolean
 bound_decide (Bound *bound, BoundDecision decision)
@@ -84,9 +84,9 @@ bound_is_out (const Bound *bound, int a, int b)
   return choice_edge (&bound->tree.choice, a, b) == EDGE_OUT;
 }
 
-/* Ascent ------------------------------------------------------------------------------------- */
+/* ---- ascent ---- */
 
-/* One step along a mean of this subgradient and the last one, which zigzags less (Volgenant and
+/* One step along the mean of this subgradient and the last one, which zigzags less (Volgenant and
  * Jonker 1982). */
 static void
 step (Bound *bound, gint64 gap, int step_1024, gboolean first)
@@ -166,21 +166,21 @@ bound_length (const Bound *bound)
                      : -(-length / bound->tree.scale);
 }
 
-/* Exchanges ---------------------------------------------------------------------------------- */
+/* ---- exchanges ---- */
 
-/* What one exchange of edges costs, at the 1-tree that an open ascent leaves behind. */
+/* For computing the cost of one exchange of edges in the 1-tree of an open ascent. */
 typedef struct
 {
   Bound *bound;
-  gint64 *cover; /* the cheapest edge that could replace the one from a city to its parent */
-  gint64 third;  /* the cheapest edge at the leaf that is not in the 1-tree */
+  gint64 *cover; /* the cheapest edge that could replace the edge from a city to its parent */
+  gint64 third;  /* the cheapest edge at the leaf outside the 1-tree */
   int *place;    /* of a city in the order */
 } Exchange;
 
 #define NO_COST (G_MAXINT64 / 4)
 
-/* How much longer the 1-tree gets when it must use the free edge (a, b). Notes the edge at all that
- * it could replace. */
+/* By how much the 1-tree grows if it must use the free edge (a, b). Records the edge at all edges
+ * that it could replace. */
 static gint64
 exchange_in (Exchange *exchange, int a, int b)
 {
@@ -209,7 +209,7 @@ exchange_in (Exchange *exchange, int a, int b)
   return cost - greatest;
 }
 
-/* How much longer the 1-tree gets without its edge from `city` to its parent. */
+/* By how much the 1-tree grows without its edge from `city` to its parent. */
 static gint64
 exchange_out (const Exchange *exchange, int city)
 {
@@ -242,7 +242,7 @@ exchange_clear (Exchange *exchange)
   g_free (exchange->place);
 }
 
-/* Looks at every free edge outside the 1-tree, and rules out the ones that bring the bound above
+/* Tests every free edge outside the 1-tree, and rules out those that raise the bound above
  * `most`. */
 static int
 try_all_in (Exchange *exchange, gint64 most, BoundDecision *found)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Owns decisions about edges and their consequences. One thread. Must not know lengths or bounds.
- */
+/* Decisions about edges, and their consequences. One thread. Knows nothing of lengths and
+ * bounds. */
 #include "config.h"
 
 #include "choice.h"
@@ -68,7 +68,7 @@ take (Choice *choice, int a, int b)
     return choice_edge (choice, a, b) == EDGE_IN;
   if (choice->n_in[a] == 2 || choice->n_in[b] == 2)
     return FALSE;
-  /* A path that closes must be the whole tour. */
+  /* A path may only be closed to the whole tour. */
   if (x == b && choice->in_total != choice->n - 1)
     return FALSE;
   set_edge (choice, a, b, EDGE_IN);
@@ -85,7 +85,7 @@ take (Choice *choice, int a, int b)
          || rule_out (choice, x, y);
 }
 
-/* A city with two edges in loses all others; a city with two edges left keeps them. */
+/* If two edges of a city are in, all others go out; if only two are left, both are in. */
 static gboolean
 settle_city (Choice *choice, int city)
 {

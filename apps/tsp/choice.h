@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which edges of a tour are decided, and what follows from that: a city with two edges in loses its
- * others, a city with two edges left keeps them, and no circle closes before it is the tour. Plain
- * memory, one thread. Must not know lengths. */
+/* Decided edges of a tour, and their consequences: if two edges of a city are in, all others go
+ * out; if only two are left, both are in; and no cycle may be closed except the whole tour. Plain
+ * memory, one thread. Knows nothing of lengths. */
 #pragma once
 
 #include <glib.h>
@@ -13,27 +13,27 @@ enum
   EDGE_OUT
 };
 
-/* Edges that are in form paths; `end` is the other end of the path that ends in a city. */
+/* Edges that are in form paths; `end` is the other end of the path that ends at a city. */
 typedef struct
 {
   int n;
   guint8 *edge; /* n * n states */
-  int *n_left;  /* edges at a city that are not out */
-  int *n_in;    /* edges at a city that are in */
+  int *n_left;  /* edges of a city that are not out */
+  int *n_in;    /* edges of a city that are in */
   int *end;
   int in_total;
   int *queue; /* cities whose counts changed */
   int queue_length;
   gboolean *queued;
-  gboolean changed; /* set at each change; the reader resets it */
+  gboolean changed; /* set by each change; the reader clears it */
 } Choice;
 
 void choice_init (Choice *choice, int n);
 void choice_clear (Choice *choice);
-/* All edges are free but those whose distance is `missing`, which are out. FALSE: no tour is left.
- */
+/* Makes all edges free, except those with distance `missing`, which are out. FALSE: no tour is
+ * left. */
 gboolean choice_start (Choice *choice, const gint32 *distance, gint32 missing);
-/* Takes the edge or rules it out, with all that follows. FALSE: no tour is left. */
+/* Takes the edge or rules it out, with all consequences. FALSE: no tour is left. */
 gboolean choice_make (Choice *choice, int a, int b, gboolean in);
 
 static inline guint8

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Owns what is different when distances depend on the direction. Pure. Must not know jobs. */
+/* The special parts for distances that depend on the direction. Pure. Knows nothing of jobs. */
 #include "config.h"
 
 #include "directed.h"
@@ -9,10 +9,10 @@
 
 #include <string.h>
 
-/* A city does not follow itself; beyond all sums of distances, but sums of it fit. */
+/* The cost of a city following itself: more than any sum of distances, but sums of it fit. */
 #define NEVER ((gint64)1 << 50)
 #define PENALTY_MAX (1 << 29)
-/* So many kicks for each city, unless each is dear. */
+/* Kicks for each city, unless kicks are expensive. */
 #define KICKS_PER_CITY 50
 #define WORK_MAX 100000000
 
@@ -43,7 +43,7 @@ directed_decide (int n, BoundDecision *decisions)
 void
 directed_tour (int n, const guint8 *doubled, guint8 *tour)
 {
-  /* From 0 on through its other half is the way back. */
+  /* Tours in which city 0 is followed by its other half run backwards. */
   gboolean back = doubled[1] == n;
   guint8 city[DIRECTED_CITIES_MAX];
   int count = 0;
@@ -66,8 +66,8 @@ directed_penalties (int n, const gint32 *distance, int scale, gint32 *penalty)
     for (int b = 0; b < n; b++)
       cost[a * n + b] = COST (a, b);
   assign (n, cost, G_MAXINT64);
-  /* What is left of a cost is the cost less a part for its row and one for its column. All of the
-   * part of column 0 is counted with the rows, which changes no other sum. */
+  /* A reduced cost is the cost less a part for its row and a part for its column. The part of
+   * column 0 is counted with the rows, which changes no other sum. */
   for (int a = 0; a < n; a++)
     from[a] = COST (a, 0) - cost[a * n];
   for (int b = 0; b < n; b++)
@@ -80,9 +80,9 @@ directed_penalties (int n, const gint32 *distance, int scale, gint32 *penalty)
 #undef COST
 }
 
-/* The first tour ------------------------------------------------------------------------------ */
+/* ---- the first tour ---- */
 
-/* What is won when the ways p + 1 … q and q + 1 … r of a tour change places, p < q < r. */
+/* The gain when the sections p + 1 … q and q + 1 … r of a tour swap places, p < q < r. */
 static gint64
 exchange_gain (int n, const gint32 *distance, const guint8 *tour, int p, int q, int r)
 {
@@ -104,7 +104,7 @@ exchange_ways (guint8 *tour, int p, int q, int r)
   memcpy (tour + p + 1 + second, way, first);
 }
 
-/* All exchanges of three arcs that turn nothing round, until none makes the tour shorter. */
+/* Exchanges of three arcs without reversals, until none shortens the tour. */
 static void
 descend (int n, const gint32 *distance, guint8 *tour)
 {
@@ -142,7 +142,7 @@ walk_to_nearest (int n, const gint32 *distance, int from, guint8 *tour)
     }
 }
 
-/* Small numbers that look random and are the same everywhere. */
+/* Pseudorandom numbers, the same on every machine. */
 static int
 draw (guint32 *seed, int below)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Owns the distance functions of TSPLIB 95, with its own roundings and its own value of pi. Pure,
- * any thread. */
+/* The distance functions of TSPLIB 95, with its roundings and its value of pi. Pure, any thread. */
 #include "config.h"
 
 #include "metric.h"
@@ -46,8 +45,8 @@ metric_att (const double *a, const double *b)
   return rounded < exact ? rounded + 1 : rounded;
 }
 
-/* DDD.MM to radians, with the format's own value of pi. The published optima need degrees cut, not
- * rounded. */
+/* Converts DDD.MM to radians, with the format's value of pi. For the published optima degrees must
+ * be cut, not rounded. */
 static double
 radians (double coordinate)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The distance functions of TSPLIB 95 by name. Pure. Must not know files. */
+/* The distance functions of TSPLIB 95 by name. Pure. Knows nothing of files. */
 #pragma once
 
 #include <glib.h>
 
-/* The distance between two points of two coordinates; whole, but not yet checked against any limit.
- */
+/* The distance between two points with two coordinates; a whole number, not checked against
+ * limits. */
 typedef double (*Metric) (const double *a, const double *b);
 
 /* (nullable): the function called "EUC_2D", "GEO" and so on. */

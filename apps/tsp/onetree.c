@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Owns the building of 1-trees, by Prim's algorithm. One thread. Must not know what the penalties
- * are for. */
+/* Builds 1-trees by Prim's algorithm. One thread. Does not know the purpose of penalties. */
 #include "config.h"
 
 #include "onetree.h"
 
-/* What a city's key says besides the cost of its cheapest edge to the tree. */
+/* A city's key is the cost of its cheapest edge to the tree, or one of these. */
 #define KEY_JOINED G_MININT32
 #define KEY_IN (G_MININT32 + 1)
 #define KEY_UNREACHED G_MAXINT32
@@ -57,7 +56,7 @@ list_neighbours (OneTree *tree)
   tree->choice.changed = FALSE;
 }
 
-/* The city joins the tree, by its cheapest edge to it. */
+/* Adds the city to the tree, by its cheapest edge. */
 static void
 join_tree (OneTree *tree, int city)
 {
@@ -71,8 +70,8 @@ join_tree (OneTree *tree, int city)
   tree->degree[up]++;
 }
 
-/* Enters the edges from this city, which just joined, to those outside; edges that are in come
- * before all others. */
+/* Updates the keys by the edges from this city, which has just joined, to cities outside. Edges
+ * that are in come first. */
 static void
 reach_out (OneTree *tree, int city)
 {
@@ -84,7 +83,7 @@ reach_out (OneTree *tree, int city)
       int to = neighbours[k].city;
       gint32 cost = neighbours[k].cost + tree->penalty[city] + tree->penalty[to];
 
-      /* A city in the tree has the least key of all and is never reached again. */
+      /* The key of a city in the tree is the least of all, so it is never replaced. */
       if (cost < tree->key[to])
         {
           tree->key[to] = cost;
@@ -103,7 +102,7 @@ reach_out (OneTree *tree, int city)
     }
 }
 
-/* Prim's tree over all cities. FALSE: the edges left do not connect them. */
+/* Prim's tree over all cities. FALSE: the remaining edges do not connect them. */
 static gboolean
 grow_tree (OneTree *tree)
 {
@@ -138,7 +137,7 @@ grow_tree (OneTree *tree)
     }
 }
 
-/* Adds the second edge at the leaf where it costs most: the strongest of all 1-trees over this
+/* Adds the second edge at the leaf where it costs most, for the greatest of all 1-trees over this
  * tree. */
 static void
 close_tree (OneTree *tree)

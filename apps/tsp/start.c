@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Owns the search for a good tour. Pure: its random numbers have a fixed seed. Must not know bounds
- * or jobs. */
+/* The search for a good tour. Pure: its random numbers have a fixed seed. Knows nothing of bounds
+ * and jobs. */
 #include "config.h"
 
 #include "start.h"
 
 #include <string.h>
 
-/* So many kicks for each city, and so many at least. */
+/* Kicks for each city, and the least number of kicks. */
 #define KICKS_PER_CITY 100
 #define KICKS_MIN 200
-/* A kick moves segments within so many places, so that repairing it is cheap. */
+/* A kick moves segments within so many places, so that repairing the tour is cheap. */
 #define KICK_SPAN 50
-/* The search looks at so many nearest neighbours of a city. */
+/* The number of nearest neighbours that are tried for a city. */
 #define NEAR_MAX 10
 
 typedef struct
@@ -23,7 +23,7 @@ typedef struct
   guint8 *near; /* n_near for each city, nearest first */
   int *tour;
   int *place;      /* of a city in the tour */
-  gboolean *quiet; /* nothing changed around this city since it was looked at in vain */
+  gboolean *quiet; /* nothing has changed around this city since no improvement was found there */
 } Search;
 
 static gint64
@@ -55,7 +55,7 @@ put (Search *search, int place, int city)
   search->place[city] = place;
 }
 
-/* Turns round the way from city a to city b, or, what is the same tour, the rest of it. */
+/* Reverses the section from city a to city b or, which is the same tour, the rest of it. */
 static void
 reverse (Search *search, int a, int b)
 {
@@ -88,8 +88,8 @@ wake (Search *search, int city)
   search->quiet[city] = FALSE;
 }
 
-/* 2-opt: (a, after a) and (c, after c) become (a, c) and (after a, after c), or the same before
- * them. */
+/* 2-opt: (a, next of a) and (c, next of c) become (a, c) and (next of a, next of c), or the same
+ * with the previous cities. */
 static gboolean
 improve_two (Search *search, int a)
 {
@@ -122,8 +122,8 @@ improve_two (Search *search, int a)
   return FALSE;
 }
 
-/* Moves the way from first to last (in tour order) between c and the city after c, forwards or
- * turned round, by three reversals at most. */
+/* Moves the section from first to last (in tour order) between c and the next city, forwards or
+ * reversed, by at most three reversals. */
 static void
 move_segment (Search *search, int first, int last, int c, gboolean turned)
 {
@@ -142,7 +142,7 @@ move_segment (Search *search, int first, int last, int c, gboolean turned)
         segment[i] = segment[length - 1 - i];
         segment[length - 1 - i] = swap;
       }
-  /* The cities between the old place and the new one move up by the segment's length. */
+  /* The cities between the old and the new place move by the length of the section. */
   if ((search->place[c] - search->place[last] + n) % n
       <= (search->place[first] - search->place[d] + n) % n)
     {
@@ -174,7 +174,7 @@ move_segment (Search *search, int first, int last, int c, gboolean turned)
   wake (search, d);
 }
 
-/* Or-opt: one to three cities from a on, in either direction, move to beside a near city. */
+/* Or-opt: moves one to three cities from a on, in either direction, next to a near city. */
 static gboolean
 improve_or (Search *search, int a)
 {
@@ -207,7 +207,7 @@ improve_or (Search *search, int a)
             break;
           if (inside <= variant % 3)
             continue;
-          /* a beside c: the segment's other end goes to c's next or to the city before c. */
+          /* a next to c: the other end of the section goes to the city after or before c. */
           for (int side = 0; side < 2; side++)
             {
               int d = side == 0 ? next_of (search, c) : last_of (search, c);
@@ -245,7 +245,7 @@ descend (Search *search)
     }
 }
 
-/* Small numbers that look random and are the same everywhere. */
+/* Pseudorandom numbers, the same on every machine. */
 static guint
 draw (guint32 *seed, guint below)
 {
@@ -253,7 +253,7 @@ draw (guint32 *seed, guint below)
   return (*seed >> 8) % below;
 }
 
-/* Exchanges two neighbouring segments, which no single 2-opt or Or-opt move undoes. */
+/* Swaps two adjacent sections, which no single 2-opt or Or-opt move undoes. */
 static void
 kick (Search *search, guint32 *seed)
 {

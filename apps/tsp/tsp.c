@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The travelling salesman, exactly: branch and bound over the edges of a tour, one job for each set
- * of decisions. Owns the jobs and main; tsplib.c reads, start.c finds a first tour, bound.c bounds
- * and branches. Where distances depend on the direction, directed.c makes of each city two, and all
- * that is said of edges is said of those.
+/* The travelling salesman, exactly: branch and bound over the edges of a tour, with one job for
+ * each set of decisions. This file has the jobs and main; tsplib.c reads, start.c finds a first
+ * tour, bound.c bounds and branches. If distances depend on the direction, directed.c makes two
+ * cities of each, and edges are edges of those.
  *
- * How the laws are kept. Steady: the branch of a job depends on its decisions and on the constant
- * alone; the best tour known may close a job, never change its children. Witnessed: a closed job
- * returns the whole best tour. */
+ * How the laws are kept. Steady: the branch of a job depends only on its decisions and the
+ * constant; the best tour known may close a job, but never changes its children. Witnessed: a
+ * closed job returns the whole best tour. */
 #include "config.h"
 
 #include <satin.h>
@@ -22,21 +22,21 @@
 
 #define CITIES_MAX TSPLIB_CITIES_MAX
 #define MATRIX_MAX (CITIES_MAX * CITIES_MAX)
-/* So many decisions fit in a job; what lies deeper is searched inside it. */
+/* Most decisions of a job; deeper ones are searched inside it. */
 #define DEPTH_MAX 96
-/* Shorter than any tour. */
+/* Less than the length of any tour. */
 #define LENGTH_MIN (-(gint64)CITIES_MAX * TSPLIB_DISTANCE_MAX - 1)
-/* After an ascent that decided some edges, so many shorter ones with what is left. */
+/* After an ascent that decided some edges, so many shorter ascents follow. */
 #define REDUCE_ROUNDS 3
 
 SATIN_RECORD (Tour, (int64_t, length), (uint16_t, n), (uint8_t, city, CITIES_MAX))
 
-/* What all jobs share. Edges that no tour shorter than `start` uses are gone from the matrix; no
- * tour is shorter than `least`. Directed: the cities are those of the doubled instance. */
+/* The data of all jobs. Edges that no tour shorter than `start` uses are removed from the matrix;
+ * no tour is shorter than `least`. Directed: the cities are those of the doubled instance. */
 SATIN_RECORD (Instance, (Tour, start), (int64_t, least), (uint16_t, n), (uint8_t, directed),
               (int32_t, scale), (int32_t, penalty, CITIES_MAX), (int32_t, distance, MATRIX_MAX))
 
-/* The decisions that make a job, and the penalties that its parent found. */
+/* The decisions of a job, and the penalties that its parent found. */
 SATIN_RECORD (Branch, (uint16_t, depth), (uint8_t, a, DEPTH_MAX), (uint8_t, b, DEPTH_MAX),
               (uint8_t, in, DEPTH_MAX), (int32_t, penalty, CITIES_MAX))
 
@@ -45,7 +45,7 @@ G_STATIC_ASSERT (TSPLIB_DISTANCE_MAX <= BOUND_DISTANCE_MAX);
 G_STATIC_ASSERT (2 * TSPLIB_DIRECTED_MAX <= CITIES_MAX);
 G_STATIC_ASSERT (TSPLIB_DIRECTED_MAX <= DIRECTED_CITIES_MAX);
 
-/* A total order: shorter, then any tour before none, then the smaller tour. */
+/* A total order: the shorter tour, then any tour before none, then the smaller one. */
 static const Tour *
 tour_better (const Tour *a, const Tour *b)
 {
@@ -71,7 +71,7 @@ static const BoundEffort effort_root = { 2000, 20, 2048, 4 };
 static const BoundEffort effort_job = { 40, 5, 1024, 64 };
 static const BoundEffort effort_again = { 15, 4, 512, 64 };
 
-/* Searching ---------------------------------------------------------------------------------- */
+/* ---- searching ---- */
 
 static Tour
 best_known (void)
@@ -81,7 +81,7 @@ best_known (void)
   return *tour_better (&known, &satin_const (instance)->start);
 }
 
-/* Bounds the tours that obey these decisions. Open: the bound is ready to branch. */
+/* Bounds the tours that obey these decisions. OPEN: the bound is ready to branch. */
 static BoundOutcome
 bound_tours (Bound *bound, const BoundDecision *decisions, int n_decisions, gint64 upper)
 {
@@ -121,7 +121,7 @@ found_tour (const Bound *bound)
   satin_improve (best, &tour);
 }
 
-/* (transfer full): what every tour obeys, and the decisions of the branch. */
+/* The decisions that every tour obeys, and those of the branch. (transfer full) */
 static GArray *
 decisions_of (const Instance *shared, const Branch *branch)
 {
@@ -141,7 +141,8 @@ decisions_of (const Instance *shared, const Branch *branch)
   return decisions;
 }
 
-/* Searches everything below these decisions here. The depth is at most the number of edges. */
+/* Searches everything below these decisions inside this job. The depth is at most the number of
+ * edges. */
 static void
 search_here (Bound *bound, GArray *decisions)
 {
@@ -167,8 +168,8 @@ search_here (Bound *bound, GArray *decisions)
     }
 }
 
-/* One job without its children. TRUE: it has children, which add one decision to `branch`; its
- * penalties are new then. FALSE: the tours below it are dealt with. */
+/* A job without its children. TRUE: it has children, which add one decision to `branch`, whose
+ * penalties were renewed. FALSE: the tours below it are done. */
 static gboolean
 branch_step (Branch *branch)
 {
@@ -219,7 +220,7 @@ SATIN_JOB (search, Tour, (Branch, branch))
   return *tour_better (&with, &without);
 }
 
-/* Main --------------------------------------------------------------------------------------- */
+/* ---- main ---- */
 
 typedef struct
 {
@@ -296,8 +297,8 @@ read_instance (SatinRun *run, const char *file)
   return tsplib;
 }
 
-/* Bounds the whole instance with great effort and drops the edges that no tour below the start
- * uses. The penalties are where it begins and where it ends. */
+/* Bounds the whole instance with great effort, and removes the edges that no tour shorter than the
+ * start uses. Begins with the penalties in `shared`, and leaves the final ones there. */
 static void
 thin_out (Instance *shared)
 {
@@ -327,7 +328,7 @@ thin_out (Instance *shared)
         shared->distance[a * n + b] = BOUND_NO_EDGE;
 }
 
-/* (transfer full): everything that jobs need to know. */
+/* The data that jobs need. (transfer full) */
 static Instance *
 prepare (const Tsplib *tsplib, gint64 upper)
 {
@@ -358,7 +359,7 @@ prepare (const Tsplib *tsplib, gint64 upper)
   return shared;
 }
 
-/* Visits every city once and is as long as it says, by the distances as they were read. */
+/* TRUE: the tour visits every city once and has its length, by the distances that were read. */
 static gboolean
 is_right (const Tsplib *tsplib, const Tour *tour)
 {
@@ -384,8 +385,7 @@ print_tour (const Tsplib *tsplib, const Tour *tour)
   printf ("\n");
 }
 
-/* What is known when a run is suspended: the shortest tour so far, and what the first bound
- * proves. */
+/* What is known when a run is suspended: the shortest tour so far, and the first bound. */
 static void
 print_gap (const Instance *shared)
 {

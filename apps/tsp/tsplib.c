@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Owns the TSPLIB 95 format: keywords and data sections. Pure, any thread. Must
- * not know how tours are searched. Nothing in the text is trusted. */
+/* The TSPLIB 95 format: keywords and data sections. Pure, any thread. Does not know how tours are
+ * searched. Trusts nothing in the text. */
 #include "config.h"
 
 #include "tsplib.h"
@@ -17,7 +17,7 @@ G_DEFINE_QUARK (tsplib-error-quark, tsplib_error)
 /* The byte that very old tools put at the end of a text file. */
 #define DOS_END 26
 
-/* The reading position, what the header said so far, and what the sections held. */
+/* The reading position, the header read so far, and the contents of the sections. */
 typedef struct
 {
   const char *file;
@@ -26,7 +26,7 @@ typedef struct
   int line;
   char *weight_type;
   char *weight_format;
-  int n; /* 0: DIMENSION did not come yet */
+  int n; /* 0: no DIMENSION yet */
   gboolean directed;
   double *coordinates;
   gint32 *label;
@@ -48,7 +48,7 @@ refuse (Reader *reader, TsplibError code, const char *format, ...)
   return FALSE;
 }
 
-/* Words and numbers -------------------------------------------------------------------------- */
+/* ---- words and numbers ---- */
 
 /* Moves to the next word, over line ends and comments. FALSE: there is none. */
 static gboolean
@@ -67,7 +67,7 @@ skip_space (Reader *reader)
   return FALSE;
 }
 
-/* TRUE: what comes next is a number, or at least no keyword. */
+/* TRUE: the next word is a number, or at least no keyword. */
 static gboolean
 number_follows (Reader *reader)
 {
@@ -115,7 +115,7 @@ read_whole (Reader *reader, const char *section, double limit, gint32 *number)
   return TRUE;
 }
 
-/* Sections ----------------------------------------------------------------------------------- */
+/* ---- sections ---- */
 
 static gboolean
 compute_distances (Reader *reader)
@@ -139,7 +139,7 @@ compute_distances (Reader *reader)
   return TRUE;
 }
 
-/* Which part of the matrix a format lists, row by row. Symmetry turns columns into rows of the
+/* The part of the matrix that a format lists, row by row. By symmetry, columns are rows of the
  * other half. */
 static const struct
 {
@@ -232,7 +232,8 @@ read_coordinates (Reader *reader)
         return FALSE;
       if (!g_hash_table_add (seen, GINT_TO_POINTER (label)))
         return refuse (reader, TSPLIB_ERROR_MALFORMED, "city %d comes twice", label);
-      /* Beside an explicit matrix coordinates are for drawing only; its rows count from 1. */
+      /* Beside an explicit matrix, coordinates are only for drawing; its rows are numbered from
+       * 1. */
       if (g_strcmp0 (reader->weight_type, "EXPLICIT") != 0)
         reader->label[a] = label;
     }
@@ -242,7 +243,7 @@ read_coordinates (Reader *reader)
   return TRUE;
 }
 
-/* Header ------------------------------------------------------------------------------------- */
+/* ---- header ---- */
 
 static gboolean
 set_dimension (Reader *reader, const char *value)
@@ -280,7 +281,7 @@ set_weight_type (Reader *reader, const char *value)
 static gboolean
 set_type (Reader *reader, const char *value)
 {
-  /* Some files go on after the word, as in "TSP (M.~Hofmeister)". */
+  /* Some files have more text after the word, as in "TSP (M.~Hofmeister)". */
   const char *word = value[0] == 'A' ? value + 1 : value;
 
   if (!g_str_has_prefix (word, "TSP") || g_ascii_isalnum (word[3]))
@@ -312,8 +313,8 @@ read_section (Reader *reader, const char *keyword)
   return TRUE;
 }
 
-/* One line "KEYWORD : value" whose keyword begins at the reading position. Keywords that say
- * nothing about the distances are passed over. */
+/* Reads a line "KEYWORD : value" at the reading position. Skips keywords that do not concern
+ * distances. */
 static gboolean
 read_keyword (Reader *reader, const char *keyword, const char *value, gboolean colon)
 {
@@ -336,7 +337,7 @@ read_keyword (Reader *reader, const char *keyword, const char *value, gboolean c
   return TRUE;
 }
 
-/* Cuts the line at the reading position in keyword and value. */
+/* Splits the line at the reading position into keyword and value. */
 static gboolean
 read_line (Reader *reader, gboolean *eof)
 {
@@ -387,7 +388,7 @@ read_all (Reader *reader)
   return compute_distances (reader);
 }
 
-/* Looks at all of the text first, so that the rest of the reader may take it for text. */
+/* Checks the whole text first, so that the rest of the reader may treat it as text. */
 static gboolean
 check_text (Reader *reader)
 {

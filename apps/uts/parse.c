@@ -30,8 +30,8 @@ static const struct
 /* The reference program's defaults. */
 static const UtsTree default_tree = { UTS_GEOMETRIC, UTS_LINEAR, 6, 0, 4, 1, 4.0, 15.0 / 64, 0.5 };
 
-/* The options: the reference program's letter, our name, the least and the greatest value. A node's
- * results lie on the C stack while its children run, hence the limit of --branch. */
+/* The options: the reference program's letter, our name, the least and the greatest value. --branch
+ * is limited, since a node's results are on the C stack while its children run. */
 static const struct
 {
   const char *letter, *name;
@@ -50,8 +50,8 @@ static const struct
   { "-f", "--shift", FALSE, offsetof (UtsTree, shift), 0, 1000000 },
 };
 
-/* The number of the option that argument `text` names, and its value when it stands behind a '=';
- * -1: none. */
+/* The index of the option that argument `text` names, and its value if it follows a '='; -1:
+ * none. */
 static int
 find_option (const char *text, const char **value)
 {
@@ -85,8 +85,8 @@ set_option (int i, const char *text, UtsTree *tree, char *sentence, size_t size)
   return TRUE;
 }
 
-/* The tree that the options start from: the one that is named, wherever on the line, or the
- * default. Every option is a known one then. */
+/* The tree that the options modify: the named one, wherever it is on the line, or the default. All
+ * options are known ones then. */
 static gboolean
 find_tree (int argc, char **argv, UtsTree *tree, char *sentence, size_t size)
 {

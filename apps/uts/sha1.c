@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* FIPS 180-4, section 6.1.2, with the 80 steps written out, so that the five variables change their
- * roles by name and no word is moved. */
+/* FIPS 180-4, section 6.1.2, with the 80 steps written out: the five variables change their roles
+ * by name, so no word is moved. */
 #include "sha1.h"
 
 #define ROTATE(x, n) (((x) << (n)) | ((x) >> (32 - (n))))

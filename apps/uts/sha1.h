@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* SHA-1 of one block: all that a tree of the Unbalanced Tree Search needs. A pure function. */
+/* SHA-1 of one block, which is all that the trees of the Unbalanced Tree Search need. Pure. */
 #pragma once
 
 #include <stdint.h>

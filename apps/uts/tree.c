@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* A geometric or hybrid node, and a binomial one other than the root, has no more. */
+/* Most children of a geometric or hybrid node, and of a binomial node other than the root. */
 #define CHILDREN_MAX 100
 
 UtsNode
@@ -39,7 +39,7 @@ probability (const UtsNode *node)
   return (node->state[4] & 0x7fffffff) / 2147483648.0;
 }
 
-/* How many children a geometric node at this depth is expected to have. */
+/* The expected number of children of a geometric node at this depth. */
 static double
 expected (const UtsTree *tree, uint32_t at)
 {
@@ -69,7 +69,7 @@ geometric_children (const UtsTree *tree, const UtsNode *node)
   if (b == 0)
     return 0;
   children = floor (log (1 - probability (node)) / log (1 - 1.0 / (1.0 + b)));
-  /* Below 0 or no number: at the edges of the parameters only. */
+  /* Negative or NaN: only with extreme parameters. */
   if (!(children > 0))
     return 0;
   return children < CHILDREN_MAX ? (int)children : CHILDREN_MAX;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Unbalanced Tree Search: counts the nodes of a tree of which nobody knows where it is large until
- * he has been there. A job is a node; all its children are spawned before any of them runs. */
+/* Unbalanced Tree Search: counts the nodes of a tree whose large parts can only be found by
+ * visiting them. A job is a node; it spawns all its children before any of them runs. */
 #include "tree.h"
 
 #include <inttypes.h>
