@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A heap of small entries; what happens itself is not moved. */
+/* See agenda.h. The heap holds small entries; the Happen itself is not moved. */
 #include "config.h"
 
 #include "agenda.h"
 
-#define AGENDA_ROOM 128 /* at first */
+#define AGENDA_ROOM 128 /* Initial number of places. */
 
 static void
 make_room (Agenda *agenda, guint room)

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The case that runs now, for the handler of an assertion's abort. */
+/* The command line of the running case, for the signal handler that reports a failed assertion. */
 static char running[200];
 
 static const char *const fault_names[]

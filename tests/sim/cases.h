@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Single cases and ranges of them, and which one runs now. */
+/* Runs single cases and ranges of cases, and remembers which case is running. */
 #pragma once
 
 #include "enumerate.h"
 #include "swarm.h"
 
-/* FAULT_NONE: no such fault. */
+/* Returns FAULT_NONE if there is no fault of that name. */
 FaultKind cases_fault (const char *name);
-/* The case that runs now, as the command line takes it. */
+/* Records the running case. cases_running returns it as options of the command line. */
 void cases_note (const Plan *plan);
 const char *cases_running (void);
-/* The bug planted in this program, by the program's name: sim-plant-early-ack has early-ack. NULL:
- * none. */
+/* Returns the bug that is planted in this program, taken from the program's name:
+ * sim-plant-early-ack has early-ack. NULL: no bug is planted. */
 const char *cases_plant (void);
-/* A handler for signals: an assertion of the protocol or the model failed. Says where, as nothing
- * else can. */
+/* A signal handler for a failed assertion of the protocol or of the model: prints the running case
+ * and ends the program. */
 void cases_say_and_die (int number);
 
-/* FALSE: it failed; the first failure of several was printed. */
+/* These functions return FALSE if a case failed; the first failure has been printed. */
 gboolean cases_run_seed (guint64 seed, SimMakes makes, Outcome *outcome);
 gboolean cases_run_seeds (guint64 from, guint64 n, Outcome *sum);
 gboolean cases_enumerate (const Enumeration *what, guint every, EnumerateResult *result);

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is safe when one process crashes, so that it is never executed again, and what keepers
- * have: I18, I27, I28. Looks, never acts. */
+/* Checks what a crash may destroy: jobs that are safe when one process crashes are never executed
+ * again, and keepers have the rows that they confirmed (I18, I27, I28). Checks change nothing. */
 #include "config.h"
 
 #include "sim-private.h"
 
 #define COPY_DELAYS 20
-/* A copy of a result comes just after a scan has begun, and goes with the next one. */
+/* A copy of a result arrives just after a scan has begun and is removed by the next scan. */
 #define TRIMMED_SCANS 2
 
-/* Nothing but one crash happens, and every message arrives in the order in which it was sent. */
+/* TRUE: the plan has one crash and no other fault, and messages arrive in the order in which they
+ * were sent. */
 gboolean
 check_one_crash (const Sim *sim)
 {
@@ -29,8 +30,8 @@ is_covered_by_file (const Sim *sim)
          && (plan->swaps || sim->outcome->races == 0);
 }
 
-/* What is finished stands in two places so much later: a scan begins, each stack serves it at its
- * next sync, the rows arrive, and so do answers. */
+/* The time from the end of a job until its row is in two places: a scan begins, each stack serves
+ * it at its next sync, the rows are sent and confirmed. */
 static guint64
 copied_after_us (const Sim *sim)
 {
@@ -73,7 +74,7 @@ check_kept (Sim *sim, Process *process)
     }
 }
 
-/* A copy of a result goes when the lender's scan has trimmed it. */
+/* I28: a copy of a result is removed when the lender's scan has trimmed it. */
 void
 check_trimmed (Sim *sim, const Process *process)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What must hold of processes that leave (README lists the numbers). Looks, never acts. */
+/* Checks of processes that leave (README lists the numbers). Checks change nothing. */
 #include "config.h"
 
 #include "sim-private.h"
@@ -20,9 +20,9 @@ are_linked (const Sim *sim, guint a, guint b)
   return FALSE;
 }
 
-/* A leaver that others were perhaps reached through takes their way along. Two that came just now
- * may have no link to each other yet. What the leaver hands over reaches one side only, at first.
- */
+/* TRUE: the leaver may have been the only way between two other processes. Two processes that have
+ * just joined may have no link to each other yet, and what the leaver hands over reaches only one
+ * of the two at first. */
 static gboolean
 parts_the_rest (const Sim *sim, const Process *leaver)
 {
@@ -45,8 +45,9 @@ note_handed (gpointer data, guint32 job)
   ((Sim *)data)->handed[job] = TRUE;
 }
 
-/* Perhaps through the leaver, or that one joins itself: whoever was taken in and has not heard it
- * is a member that says nothing. */
+/* TRUE: a process is joining. It may join through the leaver, or the leaver itself may be the one
+ * that joins. A process that was taken in but does not know it yet counts as a member that sends
+ * nothing. */
 static gboolean
 somebody_joins (const Sim *sim)
 {
@@ -70,9 +71,9 @@ check_left (Sim *sim, Process *process, const NodeEffect *effect)
       sim->handed[i] = TRUE;
 }
 
-/* ---- nobody counts on a leaver ---- */
+/* ---- no process relies on a leaver ---- */
 
-/* The name of `other` on the roster of `process`; none when it is not there. */
+/* The id under which `process` knows `other`; none if the roster does not contain it. */
 static NodeId
 name_of (const Process *process, const Process *other)
 {
@@ -87,7 +88,7 @@ name_of (const Process *process, const Process *other)
   return NODE_ID_NONE;
 }
 
-/* Its LEAVING has been taken in: that is what HEARD says, in the same step. */
+/* `process` has taken in the LEAVING of `leaver`: it sends HEARD in the same step. */
 static void
 note_leaver (Process *process, const Process *leaver)
 {
@@ -97,7 +98,8 @@ note_leaver (Process *process, const Process *leaver)
     process->leavers[leaver->number] = name;
 }
 
-/* What went over a connection before goes again over the next one. */
+/* TRUE: these bytes were sent before. Frames of an earlier connection are sent again over the next
+ * one. */
 static gboolean
 was_sent (Process *process, const Process *to, GBytes *bytes)
 {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What must hold of the checkpoint and of what nodes believe of it (README lists the numbers).
- * Looks, never acts. */
+/* Checks of the checkpoint and of what nodes believe about it (README lists the numbers). Checks
+ * change nothing. */
 #include "config.h"
 
 #include "sim-private.h"
 
 #include "say.h"
 
-/* Bits of faults by which processes come and go without delay. */
+/* The faults after which processes end or start without any delay, as bits. */
 #define DEATHS \
   (1u << FAULT_CRASH | 1u << FAULT_JOIN | 1u << FAULT_TOTAL | 1u << FAULT_SAVE \
    | 1u << FAULT_SUSPEND | 1u << FAULT_HEAD)
-/* A suspend waits so long for jobs that run (STOP_DRAIN_US). */
+/* A suspend waits this long for running jobs (STOP_DRAIN_US). */
 #define SUSPEND_PATIENCE_US (20 * SIM_SECOND)
 
 static guint64
@@ -56,8 +56,8 @@ is_on_roster (const Process *process, const NodeId *id)
   return FALSE;
 }
 
-/* It lives, and the one that ends the run counts it in: a process that is cut off has its own
- * ledger. */
+/* TRUE: `other` is alive and on the roster of `ender`, the process that ends the run. A process
+ * that is cut off has a ledger of its own. */
 static gboolean
 counts_in (const Process *ender, const Process *other)
 {
@@ -111,7 +111,7 @@ note_sent (Sim *sim, Process *process, GPtrArray *rows, guint32 lease, guint64 m
                        .lease = lease,
                        .renewed = stats.renewed,
                        .mark_us = mark_us };
-      /* A row that does not raise the mark stands for nothing that was at risk. */
+      /* A row that does not raise the mark stands for no work that was at risk. */
       if (job >= 0 && lease == stats.lease && mark_us > MAX (stats.published_us, process->mark_us))
         g_array_append_val (process->sent, sent);
     }
@@ -162,7 +162,7 @@ void
 check_acknowledged (Sim *sim, Process *process, const NodeStats *stats)
 {
   if (!sim->plan->swaps && sim->outcome->races > 0)
-    return; /* what was acknowledged may have been replaced (I6) */
+    return; /* The acknowledged publication may have been replaced (I6). */
   for (guint i = process->sent->len; i > 0; i--)
     {
       const SimSent sent = g_array_index (process->sent, SimSent, i - 1);
@@ -196,9 +196,9 @@ kept_now (Process *process)
   return now;
 }
 
-/* After a split some say that a member left which is here, or has left since: the coordinator sees
- * that itself. It may have ended before its NOTED arrives; the node `told` by that has its roster.
- */
+/* TRUE: the member that the event reports as gone is present, or has left since. After a split some
+ * nodes report such members; the coordinator knows better. The coordinator may have ended before
+ * its NOTED arrives; then the roster of `told`, the node that receives NOTED, decides. */
 static gboolean
 is_here (const Sim *sim, const Process *told, const SimKept *event)
 {
@@ -226,8 +226,8 @@ check_one_noted (Sim *sim, const Process *process, const SimKept *event)
               node_id_show (&event->id, text), event->kind);
 }
 
-/* Has a limit ended a wait of anybody? What was waited for may be missing then: a leave's results,
- * rows of the ledger. */
+/* TRUE: in some process a time limit has ended a wait. What was waited for may be missing then:
+ * results of a leave, or rows of the ledger. */
 gboolean
 check_has_expired (const Sim *sim)
 {
@@ -261,7 +261,7 @@ check_noted (Sim *sim, Process *process, const NodeStats *stats)
 
   if (!sim->closing)
     process->events_before = stats->events;
-  if (sim->place != NULL /* the file says more than a Store */
+  if (sim->place != NULL /* The real file holds more than a Store does. */
       || (stats->events == process->events && stats->events_kept == before->len))
     return;
   now = kept_now (process);
@@ -271,7 +271,7 @@ check_noted (Sim *sim, Process *process, const NodeStats *stats)
       while (at < now->len && g_array_index (now, SimKept, at).number < event->number)
         at++;
       if ((at == now->len || g_array_index (now, SimKept, at).number != event->number)
-          && (sim->plan->swaps || sim->outcome->races == 0)) /* else: I6 */
+          && (sim->plan->swaps || sim->outcome->races == 0)) /* Otherwise I6 allows it. */
         check_one_noted (sim, process, event);
     }
   process->events = stats->events;
@@ -281,7 +281,7 @@ check_noted (Sim *sim, Process *process, const NodeStats *stats)
 
 /* ---- the end of a suspended run ---- */
 
-/* Patience has not run out for anybody, and nobody was replaced by an older publication. */
+/* TRUE: no node has run out of patience, and no publication was replaced by an older one. */
 static gboolean
 must_be_whole (const Sim *sim)
 {
@@ -308,9 +308,9 @@ check_closed (Sim *sim, const Process *process)
     }
 }
 
-/* ---- nothing without a cause ---- */
+/* ---- nothing happens without a cause ---- */
 
-/* Where nobody is taken for dead who lives. */
+/* I22. Only checked in runs in which no living process is taken for dead. */
 void
 check_quarantine (Sim *sim, const Process *process)
 {
@@ -340,7 +340,8 @@ check_redone (Sim *sim)
               sim->outcome->executed, sim->plan->tree->n);
 }
 
-/* Nothing that happens can take a row from an epoch, and none ended without a member's scan. */
+/* TRUE: no fault of this plan can take a row from an epoch, and no epoch ended without the scan of
+ * a member. */
 static gboolean
 epochs_are_whole (const Sim *sim)
 {
@@ -367,7 +368,7 @@ check_epochs (Sim *sim, Process *process)
                 sim->plan->tree->jobs[i].path);
   gboolean new = begun > process->epochs_begun;
   process->epochs_ended = ended;
-  process->epochs_begun = begun; /* less if another one is coordinator now */
+  process->epochs_begun = begun; /* Smaller than before if another process is coordinator now. */
   if (!new)
     return;
   sim->outcome->epochs++;

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where nothing goes wrong nobody waits for a time limit, and nothing takes longer than what it
- * waits for (README lists the numbers). Looks, never acts. */
+/* Checks of time: if nothing goes wrong, no wait ends by a time limit, and nothing takes longer
+ * than the steps that it waits for (README lists the numbers). Checks change nothing. */
 #include "config.h"
 
 #include "sim-private.h"
 
-#define LARGE_DELAYS 20 /* links.c: a large message takes so much longer */
-#define SLOW_DELAYS 6   /* … and another one at most so long */
-#define STEP_US 400     /* until mail is read */
-#define REDIAL_US \
-  20000                 /* alive.h: a member that had not heard that it was one is dialled again \
-                         */
-#define HOPS 10         /* the longest conversation that is waited for */
-#define OPENING_US 3000 /* until a scribe has taken over */
+#define LARGE_DELAYS 20 /* links.c: a large message takes up to this many delays more. */
+#define SLOW_DELAYS 6   /* Any other message takes at most this many delays. */
+#define STEP_US 400     /* The time until a mailbox is read. */
+#define REDIAL_US 20000 /* alive.h: the interval at which a new member is dialled again. */
+#define HOPS 10         /* Messages of the longest conversation that a wait may need. */
+#define OPENING_US 3000 /* The time that a scribe needs to take over. */
 
 gboolean
 check_has_only (const Sim *sim, guint32 kinds)
@@ -23,7 +21,7 @@ check_has_only (const Sim *sim, guint32 kinds)
   return sim->plan->unable == 0 && sim->plan->elsewhere == 0 && !sim->plan->swings;
 }
 
-/* The longest that a node computes between two looks at what it is asked for. */
+/* The longest time that a node computes before it looks for requests. */
 static guint64
 longest_us (const Sim *sim)
 {
@@ -36,7 +34,7 @@ longest_us (const Sim *sim)
   return (guint64)longest_us * (sim->plan->slow_node ? SIM_SLOW_FACTOR : 1);
 }
 
-/* Nothing goes wrong. */
+/* TRUE: nothing goes wrong in this plan. */
 static gboolean
 is_undisturbed (const Sim *sim)
 {
@@ -45,11 +43,11 @@ is_undisturbed (const Sim *sim)
 
   for (guint i = 0; i < sim->plan->n_faults; i++)
     if (sim->plan->faults[i].kind == FAULT_LEAVE && sim->plan->faults[i].for_us > 0)
-      return FALSE; /* people wait less */
+      return FALSE; /* The user gave the leave a shorter limit. */
   return check_has_only (sim, kinds) && sim->plan->n_sites == 0 && !sim->left_early;
 }
 
-/* ---- no limit ends a wait ---- */
+/* ---- no time limit ends a wait ---- */
 
 void
 check_expired (Sim *sim, const Process *process, const NodeStats *stats)
@@ -59,14 +57,14 @@ check_expired (Sim *sim, const Process *process, const NodeStats *stats)
   if (stats->expired > 0 && is_undisturbed (sim)
       && longest_us (sim) + plan->scan_us + 2 * plan->commit_us
                  + 100 * (plan->delay_us + plan->wan_us)
-             < 2 * SIM_SECOND) /* else it may take nearly as long as a limit */
+             < 2 * SIM_SECOND) /* Otherwise the scan may take nearly as long as a time limit. */
     sim_fail (sim, "I24: at p%u a time limit ended %" G_GUINT64_FORMAT " waits, and nothing failed",
               process->number, stats->expired);
 }
 
-/* ---- nothing takes longer than what it waits for ---- */
+/* ---- nothing takes longer than the steps that it waits for ---- */
 
-/* A message, and what it causes at the other end. */
+/* The time for a message and its effect at the receiver. */
 static guint64
 hop_us (const Sim *sim)
 {
@@ -76,7 +74,7 @@ hop_us (const Sim *sim)
          + STEP_US;
 }
 
-/* Until the job that runs, and the engine, have come to look. */
+/* The time until both the running job and the engine have looked for requests. */
 static guint64
 look_us (const Sim *sim)
 {
@@ -105,17 +103,17 @@ void
 check_times (Sim *sim, const Process *process)
 {
   guint64 look = look_us (sim), hops = HOPS * hop_us (sim) + REDIAL_US;
-  guint64 publish = sim->plan->commit_us + OPENING_US; /* one may be under way */
-  guint64 round = 2 * look /* a job ends; the stack with its slot runs one that has just begun */
-                  + (has_leaves (sim) ? look : 0) /* a member that leaves has all scan again */
+  guint64 publish = sim->plan->commit_us + OPENING_US; /* A publication may be under way. */
+  guint64 round = 2 * look                        /* A job ends, then its seat runs a new one. */
+                  + (has_leaves (sim) ? look : 0) /* All scan again for a leaver. */
                   + 2 * publish + hops;
-  guint64 epoch = sim->plan->buddies == SIM_CUT ? round : 0; /* one may be open */
+  guint64 epoch = sim->plan->buddies == SIM_CUT ? round : 0; /* An epoch may be open. */
 
   if (!process->member || !is_undisturbed (sim))
     return;
-  if (sim->closing_us > 0) /* whoever leaves stays until then */
+  if (sim->closing_us > 0) /* Until then a leaver stays. */
     check_time (sim, process, "the end of the run", MAX (sim->closing_us, sim->lease_us),
-                look + 3 * publish + hops); /* … and a round's */
+                look + 3 * publish + hops); /* … and the time of a round. */
   else if (process->leaves)
     check_time (sim, process, "its leave", process->leave_us, look + hops + epoch);
   else if (sim->asked_us > 0 && process->number == sim->asker && sim->plan->checkpoint)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What must hold in every run, whatever fails (README lists the numbers). Looks, never acts. */
+/* Checks that hold in every run, whatever fails (README lists the numbers). Checks change
+ * nothing. */
 #include "config.h"
 
 #include "sim-private.h"
@@ -8,22 +9,23 @@
 
 #include <stdio.h>
 
-/* A roster is copied to look at it, so that is not done after each step. */
+/* Looking at a roster copies it, so it is not done after every step. */
 #define ROSTER_EVERY 16
-/* Fault-free: messages for each job that moved, for each pair of nodes, for each node and second.
- */
+/* Limits of a run without faults: messages for each job that moved, for each pair of nodes, and for
+ * each node and second. */
 #define FRAMES_PER_LOAN 8
 #define FRAMES_PER_PAIR 16
 #define FRAMES_PER_NODE_SECOND 1000
-/* The longest that a message takes, in delays, and what else stands in the way of an abort. */
+/* The longest time of a message, in delays, and the other time that an abort may need at each
+ * hop. */
 #define ABORT_HOP_DELAYS 6
 #define ABORT_HOP_US 400
-/* … for a process that has started to become a member. */
+/* The time in delays that a started process needs to become a member. */
 #define JOIN_DELAYS 30
-/* So many delays are enough for a request and its answer. */
+/* This many delays are enough for a request and its answer. */
 #define STEAL_HOP_DELAYS 100
 
-/* When this job, or one that it lies below, was aborted first; 0: none was. */
+/* The time at which this job or one of its ancestors was first aborted; 0: never. */
 static guint64
 forgotten_since (const Sim *sim, guint32 job)
 {
@@ -42,7 +44,7 @@ check_is_forgotten (const Sim *sim, guint32 job)
   return forgotten_since (sim, job) != 0;
 }
 
-/* Without faults an abort needs one message for each time that a job was lent on. */
+/* Without faults an abort needs one message for each time that the job was lent on. */
 static void
 check_wanted (Sim *sim, const Process *process, guint32 job)
 {
@@ -57,7 +59,8 @@ check_wanted (Sim *sim, const Process *process, guint32 job)
               process->number, sim->plan->tree->jobs[job].path, sim->now_us - since_us);
 }
 
-/* Nothing but leaves happens, and everybody hears of everything in its order. */
+/* TRUE: leaves are the only faults, and every node receives messages in the order in which they
+ * were sent. */
 static gboolean
 only_leaves (const Sim *sim)
 {
@@ -70,8 +73,9 @@ only_leaves (const Sim *sim)
          && !sim->left_some && !sim->suspended;
 }
 
-/* Has a process its result, or that of a job that it is below, or knows who has? Two copies of one
- * job may run for a while after a departure, and what one has the other need not get. */
+/* TRUE: a living process has the result of the job or of an ancestor, or knows a process that has
+ * it. After a departure two copies of one job may run for a while, and a part that one copy has
+ * need not reach the other. */
 static gboolean
 is_finished_somewhere (const Sim *sim, guint32 job)
 {
@@ -84,9 +88,9 @@ is_finished_somewhere (const Sim *sim, guint32 job)
   return FALSE;
 }
 
-/* Another process that lives runs this job, too: as an orphan, which was announced too late for
- * whoever begins it now. Parts of it that one copy gets are no longer offered, so the other may
- * execute them. */
+/* TRUE: another living process runs this job too, as an orphan that was announced too late for the
+ * process that begins the job now. Parts that only one copy receives are no longer offered, so the
+ * other copy may execute them. */
 static void
 leave_out_parts_of_two (Sim *sim, const Process *process, guint32 job)
 {
@@ -111,7 +115,7 @@ check_started (Sim *sim, Process *process, guint32 job, gboolean from_elsewhere)
   sim_say (sim, "p%u starts '%s'", process->number, path);
   if (sim->plan->unwatched)
     return;
-  if (sim->plan->verify > 0) /* it may be such a second time */
+  if (sim->plan->verify > 0) /* This may be the second execution that `verify` asks for. */
     return;
   check_wanted (sim, process, job);
   if (sim->calm && sim->restored[job] && forgotten_since (sim, job) == 0)
@@ -168,8 +172,8 @@ check_holder (gpointer data, const NodeId *holder)
             roster->process->number, node_id_show (holder, text));
 }
 
-/* Without faults a request to steal does not wait for its time-out. In plan `theft` it may wait for
- * two keepers, of the thief and of the victim, each as long as any message does. */
+/* Without faults a request to steal never waits for its time limit. In plan `theft` it may wait for
+ * two keepers, the thief's and the victim's, each as long as a message may take. */
 static void
 check_answered (Sim *sim, Process *process, const NodeStats *stats)
 {
@@ -200,7 +204,7 @@ check_after_step (Sim *sim, Process *process)
   check_epochs (sim, process);
   if (!sim->plan->late_mail)
     {
-      /* The root that another node runs is main's and stands in no slot. */
+      /* A root that another node runs belongs to main and has no slot. */
       if (model.waits != node.lent && !(process->main > 0 && model.waits + 1 == node.lent))
         sim_fail (sim, "I3: in p%u %u slots wait but the node knows of %" G_GUINT64_FORMAT " loans",
                   process->number, model.waits, node.lent);
@@ -227,8 +231,8 @@ check_answer (Sim *sim, guint root, GBytes *value)
   figures_answer (sim);
 }
 
-/* Nothing else went wrong, so a suspended run has saved every job that ever finished, but for what
- * was aborted. */
+/* Nothing else went wrong, so a suspended run has saved every job that ever finished, except those
+ * that were aborted. */
 static void
 check_suspended (Sim *sim)
 {
@@ -238,8 +242,9 @@ check_suspended (Sim *sim)
                 sim->plan->tree->jobs[i].path);
 }
 
-/* Is there anybody to write the checkpoint, on this side of a split? Who stands still is not, nor
- * is who has never heard that it was taken in: its master died, and joins no more when all halt. */
+/* TRUE: on the side of the split that `process` is on, some member can write the checkpoint. A
+ * stalled process cannot. Nor can a process that does not know that it was taken in: its master
+ * died, and it cannot join again while all halt. */
 static gboolean
 is_writable (const Sim *sim, const Process *process)
 {
@@ -255,16 +260,16 @@ is_writable (const Sim *sim, const Process *process)
   return FALSE;
 }
 
-/* At a store that takes two writes at once the later one was begun before the earlier one ended,
- * and covers it: what stands there is older than what was acknowledged, so nobody goes on with it.
- */
+/* TRUE: the published file may be older than what was acknowledged. If the store takes two writes
+ * at once, the later one may have begun before the earlier one ended and then replace it; no run
+ * goes on from that. */
 static gboolean
 was_set_back (const Sim *sim)
 {
   return !sim->plan->swaps && sim->outcome->races > 0;
 }
 
-/* Does nobody else live, as far as it knows? */
+/* TRUE: the process knows of no other living member. */
 static gboolean
 is_last (const Process *process)
 {
@@ -273,8 +278,8 @@ is_last (const Process *process)
   return members->len == 1;
 }
 
-/* Nobody was cut off from the others or from the store, so the answer of a run that ends stands in
- * its checkpoint. */
+/* TRUE: no process was cut off from the others or from the store, so the answer of a finished run
+ * is in its checkpoint. */
 static gboolean
 must_be_kept (const Sim *sim)
 {
@@ -288,7 +293,7 @@ must_be_kept (const Sim *sim)
          && (plan->swaps || sim->outcome->races == 0);
 }
 
-/* Nothing goes wrong, but some leave before the rest is suspended. */
+/* TRUE: nothing goes wrong except that nodes leave before the rest is suspended. */
 static gboolean
 only_goes (const Sim *sim)
 {
@@ -309,7 +314,8 @@ check_crash_report (Sim *sim, const Process *process)
       sim->outlived |= 1u << i;
 }
 
-/* … and has heard of the end without being a member, or not any more. */
+/* TRUE: the process was alive at the end of the run, knows of the end, and is not a member or no
+ * longer one. */
 static gboolean
 outlived_the_end (const Sim *sim, const Process *process)
 {
@@ -318,7 +324,7 @@ outlived_the_end (const Sim *sim, const Process *process)
   return (sim->outlived & (1u << process->number)) && node_id_is_none (&id);
 }
 
-/* A run is given up only for a job that ends processes, and then soon. */
+/* A run is only given up because of a job that ends processes, and then soon. */
 static void
 check_condemned (Sim *sim, const Process *process)
 {
@@ -332,7 +338,8 @@ check_condemned (Sim *sim, const Process *process)
               sim->n_words);
 }
 
-/* Who has ended does not live: whom others take for dead from now on counts no more. */
+/* Adds the silences that the living processes counted. Called before processes end: an ended
+ * process is silent, and being taken for dead is then no error. */
 static void
 count_silenced (Sim *sim)
 {
@@ -358,17 +365,17 @@ check_ended (Sim *sim, Process *process, guint64 code, gboolean finished)
     sim_fail (sim, "I1: p%u ends with 0 but the checkpoint lacks the answer", process->number);
   else if (code == NODE_END_NO_STORE && (sim->suspended || process->leaves)
            && (sim->unsaved || was_set_back (sim) || !is_writable (sim, process)))
-    sim->unsaved = TRUE; /* who hears of it ends in the same way */
+    sim->unsaved = TRUE; /* A process that is told of it ends in the same way. */
   else if (code == NODE_END_FAILED)
     check_condemned (sim, process);
   else if (code == 75 && process->leaves && is_last (process))
     {
-      sim->suspended = TRUE; /* who was to stay is gone */
+      sim->suspended = TRUE; /* The process that was to stay has ended. */
       sim->resume_count = sim->plan->n_nodes;
     }
   else if (code != 0 && (code != 75 || !sim->suspended))
     sim_fail (sim, "I1: p%u ends with %" G_GUINT64_FORMAT, process->number, code);
-  if (finished != (code == 0)) /* what main returns here */
+  if (finished != (code == 0)) /* The code that main returns in the simulator. */
     sim_fail (sim, "p%u ends with %" G_GUINT64_FORMAT ", and main %s", process->number, code,
               finished ? "is said to have given that" : "gave that");
   if (code == 75 && sim->n_codes == 0 && must_be_kept (sim))
@@ -377,7 +384,7 @@ check_ended (Sim *sim, Process *process, guint64 code, gboolean finished)
       && (sim->plan->swaps || sim->outcome->races == 0))
     check_suspended (sim);
   if (sim->n_codes == 0 && (code == 0 || code == 75) && must_be_kept (sim)
-      && sim->published.generation > sim->begun_at) /* else nothing had begun */
+      && sim->published.generation > sim->begun_at) /* Otherwise nothing had begun. */
     {
       check_ledger (sim, process);
       check_told (sim, process);
@@ -386,8 +393,8 @@ check_ended (Sim *sim, Process *process, guint64 code, gboolean finished)
     count_silenced (sim);
 }
 
-/* Marks all that this one can be tied to, if need be through others that live. Where the last one
- * between two sites is gone that do not reach each other, nobody can bring them together. */
+/* Marks every process that can be connected with `process`, also through other living processes. If
+ * the last process that connected two sites is gone, nothing can bring these together. */
 static void
 mark_reached (const Sim *sim, const Process *process, gboolean *reached)
 {
@@ -417,7 +424,7 @@ check_published (Sim *sim, const Store *before)
                 before->kept[i], sim->published.kept[i]);
 }
 
-/* With one master there is one election. */
+/* One master holds one election. */
 void
 check_bids (Sim *sim)
 {
@@ -458,7 +465,8 @@ check_saved (Sim *sim, const Process *process, const NodeEffect *effect)
   sim->asked_us = 0;
 }
 
-/* All crash reports arrive, and nothing else goes wrong: what follows the third is under way. */
+/* All crash reports arrive and nothing else goes wrong, so after the third report the measures
+ * against the job are under way. */
 void
 check_poisoned (Sim *sim)
 {
@@ -469,7 +477,7 @@ check_poisoned (Sim *sim)
     sim_fail (sim, "I13: a job has ended %u processes", sim->n_poisoned);
 }
 
-/* Somebody comes, goes or ends the run just now. */
+/* TRUE: a process joins or leaves, or the run is ending. */
 static gboolean
 is_in_motion (const Sim *sim)
 {
@@ -547,7 +555,7 @@ check_fault_free (Sim *sim)
               sim->outcome->messages, bound);
 }
 
-/* Nothing but half-open links, when all have joined. */
+/* TRUE: half-open links are the only faults, and they begin after all processes have joined. */
 static gboolean
 only_half_open (const Sim *sim)
 {

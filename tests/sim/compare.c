@@ -32,7 +32,7 @@ add (CompareSum *sum, const Plan *plan)
     memcpy (sum->failure, outcome.failure, sizeof sum->failure);
 }
 
-/* Jobs so long that the run is saved a few times. */
+/* The jobs last so long that the run is saved several times. */
 static void
 make_plan (guint n_jobs, guint n_nodes, ComparePlan which, Plan *plan)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The same run with the same crashes under several plans of protection: what each executes, what
- * the nodes' ledgers say was lost, and what was. */
+/* Runs the same computation with the same crashes under several plans of protection. Compares how
+ * many jobs each executes, what the ledgers report as lost, and what was lost in fact. */
 #pragma once
 
 #include "sim.h"
@@ -15,10 +15,10 @@ typedef enum
 
 typedef struct
 {
-  guint64 runs, executed;        /* jobs, over all runs */
-  guint64 lost_us, lost_true_us; /* as the ledgers say; as it was */
-  guint64 work_us, answer_us;    /* done in all; what the answers stand for */
-  char failure[400];             /* empty: all is well */
+  guint64 runs, executed;        /* Executed jobs, summed over all runs. */
+  guint64 lost_us, lost_true_us; /* Lost work: as the ledgers report it, and as it was. */
+  guint64 work_us, answer_us;    /* Work in all, and the work that the answers stand for. */
+  char failure[400];             /* Empty: no failure. */
 } CompareSum;
 
 /* Crashes each node in turn at `points` moments of a run of `n_jobs` jobs on `n_nodes` nodes. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The enumeration. */
+/* See enumerate.h. */
 #include "config.h"
 
 #include "enumerate.h"
@@ -11,7 +11,7 @@
 typedef struct
 {
   Plan plan;
-  guint64 deliveries; /* of the last run */
+  guint64 deliveries; /* Deliveries in the last run. */
   void (*before) (const Plan *plan);
   EnumerateResult *result;
 } Work;

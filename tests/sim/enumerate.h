@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tries every crash point of a small run: before the delivery of each message, each node in turn;
- * and every pair of such crashes. The second one counts the messages of the run that the first has
- * changed. */
+/* Tries every crash point of a small run: before the delivery of each message, each node in turn,
+ * and every pair of such crashes. The second crash of a pair counts the messages of the run that
+ * the first one has changed. */
 #pragma once
 
 #include "sim.h"
@@ -17,11 +17,11 @@ typedef struct
   guint n_jobs, n_nodes;
   gboolean checkpoint;
   EnumerateDepth depth;
-  FaultKind first, second; /* what strikes: FAULT_CRASH, FAULT_RESET, FAULT_TOTAL … */
-  guint stride;     /* of pairs: every how manieth second point, from a place that moves; 1: all */
-  gboolean phased;  /* each job has phases of one child and keeps them */
-  guint aborts;     /* percent of jobs that do not want all their children */
-  gboolean lasting; /* jobs so long that the run is saved many times, and even delays */
+  FaultKind first, second; /* The faults: FAULT_CRASH, FAULT_RESET, FAULT_TOTAL … */
+  guint stride;            /* Of the pairs, each `stride`-th second point is tried; 1: all. */
+  gboolean phased;         /* Each job has phases of one child and keeps them. */
+  guint aborts;            /* Percent of jobs that do not want all their children. */
+  gboolean lasting;        /* Long jobs, so the run is saved many times; all delays are equal. */
   SimBuddies buddies;
 } Enumeration;
 
@@ -29,14 +29,14 @@ typedef struct
 {
   guint64 runs, steps;
   gboolean failed;
-  Plan plan; /* the failing one; its tree is freed */
+  Plan plan; /* The failing plan; its tree has been freed. */
   char failure[400];
 } EnumerateResult;
 
-/* Makes the jobs of a fixed plan last so long that the run is saved many times, and all delays the
- * same, so that I18 holds. */
+/* Makes the jobs of a fixed plan last so long that the run is saved many times, and makes all
+ * delays equal, so that I18 holds. */
 void enumerate_make_lasting (Plan *plan);
-/* Stops at the first failure. `every`: only every so manieth first point, node by node; 1: all.
- * `before` (nullable) is told of each plan before it runs. */
+/* Stops at the first failure. `every`: every that many first points one is tried, node by node; 1:
+ * all. `before` (nullable) is called with each plan before it runs. */
 void enumerate_all (const Enumeration *what, guint every, void (*before) (const Plan *plan),
                     EnumerateResult *result);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The model engine's border: loans, results from elsewhere, known paths. */
+/* Loans, results from other nodes and known paths of the model engine: what it exchanges with its
+ * node. */
 #include "config.h"
 
 #include "model-private.h"
 
 #include <string.h>
 
-/* The best of those who are said to hold this job: the most finished, then the lowest id. */
+/* The best of the known holders of this job: the one with the most finished children, then the one
+ * with the lowest id. */
 static const Known *
 best_known (const Model *model, guint32 job, gboolean kept)
 {
@@ -81,7 +83,7 @@ model_say_covered (Model *model, guint32 job)
       }
 }
 
-/* Law 3 at work: what is found is told to all before the job returns. */
+/* Law 3: an improvement is sent to all before the job returns. */
 static void
 improve (Model *model, guint64 result)
 {
@@ -142,7 +144,7 @@ take_wait (Model *model, guint64 loan)
   return NULL;
 }
 
-/* One that waits for a seat may go back to its lender; not the root, which has none. */
+/* A job that waits for a seat may go back to its lender. The root has no lender. */
 static Slot *
 ready_in_inbox (Model *model)
 {
@@ -231,15 +233,15 @@ model_unrun (Model *model, guint64 held)
         continue;
       model_abort_slot (model, slot);
       if (slot->state != SLOT_DROPPED)
-        return; /* it runs: it is left when the stacks settle */
+        return; /* The job runs: its frames are removed when the stacks settle. */
       model_say (model, (ModelEvent){ .kind = NODE_EVENT_UNRUN, .held = held });
       g_ptr_array_remove_index (model->inbox, i);
       return;
     }
 }
 
-/* What was kept is here: the children that it stands for are not spawned again, and what others
- * hold of them they hold in vain. */
+/* The kept state has arrived. The children that it stands for are not spawned again, and what other
+ * nodes hold of them is covered. */
 static void
 put_kept (Model *model, Frame *frame, GBytes *value, guint64 work_us)
 {
@@ -308,8 +310,8 @@ model_back (Model *model, guint64 loan)
 }
 
 #ifndef SATIN_PLANT_LATE_NEWS_IGNORED
-/* News for a job whose slot is here already: a ready slot waits for the holder, a finished one
- * covers, unless its job is being left. */
+/* News of a holder of a job whose slot exists already: a ready slot now waits for the holder; a
+ * finished slot covers what is held, unless its job is being aborted. */
 static void
 hear_late_news (Model *model, guint32 job)
 {
@@ -388,10 +390,10 @@ model_has_result (const Model *model, guint32 job)
 {
   Search search = { .model = model, .job = job };
 
-  for (guint i = 0; i < model->n_made; i++) /* its node offers what a job had that is being left */
+  for (guint i = 0; i < model->n_made; i++) /* Its node offers what an aborted job had. */
     for (const Frame *frame = model->stacks[i]->top; frame != NULL; frame = frame->below)
       for (guint k = 0; k < frame->n_slots; k++)
-        if (frame->slots[k].state == SLOT_DONE || frame->slots[k].state == SLOT_GONE) /* kept */
+        if (frame->slots[k].state == SLOT_DONE || frame->slots[k].state == SLOT_GONE) /* Kept. */
           look_at (&search, frame->slots[k].job);
   for (guint i = 0; i < model->known->len; i++)
     {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Faults, and the people around a run: they start processes, give joiners an address, and start
- * fresh ones when none is left that could go on. */
+/* Strikes the faults of a plan, and acts as the user of a run: starts processes, gives joiners an
+ * address, and starts new processes when none is left that could go on. */
 #include "config.h"
 
 #include "sim-private.h"
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* A run that was lost or suspended is taken up again after this long. */
+/* A run that was lost or suspended is resumed after this time. */
 #define RESUME_AFTER_US SIM_SECOND
 #define LIVES_MAX 6
 
@@ -198,7 +198,7 @@ save_now (Sim *sim, Process *process)
   sim_step (sim, process, &event);
 }
 
-/* (nullable): who counts as coordinator where there is a master. */
+/* (nullable) The process that counts as coordinator where there is a master. */
 static Process *
 head (Sim *sim)
 {
@@ -317,7 +317,8 @@ faults_strike (Sim *sim, const Fault *fault)
     }
 }
 
-/* Some cannot even speak, and the crash reports of some are lost with them. */
+/* A process that the job ends may be unable to send its crash report, or the report may be lost
+ * with it. */
 void
 faults_poison (Sim *sim, Process *process)
 {
@@ -354,7 +355,7 @@ faults_look_after (Sim *sim)
   if (sim->outcome->answered || sim->outcome->condemned
       || (sim->suspended && !sim->plan->checkpoint && sim->n_codes > 0))
     {
-      /* The run is over; late joiners find nobody any more. */
+      /* The run is over: late joiners find no member. */
       for (guint i = 0; i < sim->n_processes; i++)
         process_end (sim, sim->processes[i], FAULT_CRASH);
       return;

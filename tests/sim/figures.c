@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a run costs, and how soon a death is noticed and made good. Looks, never acts. */
+/* Measures what a run costs, and when a death is noticed and repaired. Changes nothing. */
 #include "config.h"
 
 #include "sim-private.h"
@@ -14,7 +14,7 @@ figures_begin (Sim *sim)
   SimFigures *figures = &sim->outcome->figures;
 
   if (figures->begun_us > 0)
-    return; /* another main, after the first one's node died */
+    return; /* Main was started again, after the node of the first one died. */
   figures->begun_us = MAX (sim->now_us, 1);
   sim->counting = TRUE;
 }
@@ -55,10 +55,10 @@ figures_sent (Sim *sim, GBytes *bytes)
   SimFigures *figures = &sim->outcome->figures;
 
   if (figures->begun_us > 0 && !sim->counting)
-    return; /* after the answer */
+    return; /* After the answer nothing is counted. */
   SimSaid *said = sim->counting ? &figures->run : &figures->before;
   g_autoptr (GBytes) content = say_content (bytes);
-  said->said[content != NULL ? message_kind_of (content) : MESSAGE_NO_KIND]++; /* 0: frames alone */
+  said->said[content != NULL ? message_kind_of (content) : MESSAGE_NO_KIND]++; /* 0: no message. */
   said->bytes += g_bytes_get_size (bytes);
 }
 

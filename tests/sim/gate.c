@@ -8,16 +8,16 @@
 #include <math.h>
 #include <stdio.h>
 
-/* What `make check` tries; `make check-long` sets SATIN_LONG. */
+/* The amounts that `make check` tries; `make check-long` sets SATIN_LONG. */
 #define LONG (g_getenv ("SATIN_LONG") != NULL)
 #define CHECK_SEEDS (LONG ? 10000 : 1500)
 #define CHECK_TWICE 100
 #define PLANT_SEEDS 60000
-#define COARSE 16 /* each so many crash points first: most bugs show there */
+#define COARSE 16 /* One crash point of this many is tried first: most bugs show there. */
 #define LEDGER_WITHIN 0.01
-#define SPLIT_AGAIN_PERCENT 25 /* two trees of their own would be 100 */
+#define SPLIT_AGAIN_PERCENT 25 /* Splits by two trees of their own would be 100. */
 
-/* A network that falls apart for so long: both sides go on, and then they are one again. */
+/* The network is split for a while: both sides go on and are united afterwards. */
 static gboolean
 split_heals (Plan *plan, Outcome *outcome, guint64 *jobs)
 {
@@ -29,8 +29,8 @@ split_heals (Plan *plan, Outcome *outcome, guint64 *jobs)
 
 #define ROWS 8
 
-/* The middle of a row of four sites breaks, and the eldest beyond it, who was master there, dies:
- * neither master reaches the other side, but others do. */
+/* The middle of a row of four sites breaks, and the eldest member beyond the break, which is master
+ * there, dies. Neither master reaches the other side, but other members do. */
 static gboolean
 rows_heal (void)
 {
@@ -55,7 +55,7 @@ rows_heal (void)
   return TRUE;
 }
 
-/* Seeds that have found something. */
+/* Seeds that once found a bug. */
 static gboolean
 kept_seeds_go_well (guint64 *runs)
 {
@@ -81,8 +81,8 @@ kept_seeds_go_well (guint64 *runs)
   return TRUE;
 }
 
-/* Kept seeds first, then splits, crash points and others, all of which go well without the bug:
- * whatever fails, fails because of it. */
+/* Tries kept seeds first, then splits, crash points and other seeds. All of them pass without the
+ * bug, so a failure is due to it. */
 static int
 plant_is_caught (void)
 {
@@ -142,7 +142,7 @@ same_twice (guint64 from, guint64 n)
   return TRUE;
 }
 
-/* One node of many has the fast path to the store: it is coordinator in the end, each time. */
+/* One node of many has a fast path to the store: it always is coordinator in the end. */
 static gboolean
 the_fast_one_wins (guint n_nodes, guint64 n)
 {
@@ -164,8 +164,8 @@ the_fast_one_wins (guint n_nodes, guint64 n)
   return TRUE;
 }
 
-/* The same tree, once among sites that all reach each other and once among such as do not: each
- * node works, jobs go straight from one to the other, and hardly any time is lost. */
+/* Runs the same tree twice: on sites that all reach each other, and on sites that do not. Every
+ * node works, jobs go directly from lender to thief, and hardly any time is lost. */
 static gboolean
 routes_carry_work (guint64 n)
 {
@@ -225,7 +225,8 @@ splits_heal (guint64 seed, guint64 *runs)
   return executed <= jobs + jobs * SPLIT_AGAIN_PERCENT / 100;
 }
 
-/* A job that only a node survives that runs nothing else: it gets one, and the run ends well. */
+/* A job that ends every process except one that runs nothing else: it is given to such a process,
+ * and the run ends well. */
 static gboolean
 heavy_jobs_run_alone (guint64 n)
 {
@@ -250,10 +251,10 @@ heavy_jobs_run_alone (guint64 n)
   return alone > 0;
 }
 
-/* What is enumerated. A short check leaves out points of the long ones. */
+/* The enumerations. A short check leaves out some of their points. */
 static const struct
 {
-  guint every; /* of its points, in a short check */
+  guint every; /* The short check tries one point of this many. */
   const char *name;
   Enumeration what;
 } tries[] = {
@@ -424,7 +425,7 @@ static const struct
     { 15, 4, TRUE, ENUMERATE_PAIRS, FAULT_CRASH, FAULT_CRASH, 61, FALSE, 0, FALSE, SIM_RING } },
 };
 
-/* Each plan keeps more of what a crash leaves than the one before it. */
+/* Each plan preserves more of the work after a crash than the plan before it. */
 static gboolean
 plans_are_ordered (const CompareSum sums[COMPARE_PLANS])
 {
@@ -442,8 +443,8 @@ plans_are_ordered (const CompareSum sums[COMPARE_PLANS])
   return well;
 }
 
-/* What the nodes' ledgers say was lost, against what was in the processes that died. Orphans that
- * the naive plan drops run on in vain, so its loss has no such oracle. */
+/* Compares the losses that the ledgers report with the true losses. Orphans that the naive plan
+ * drops run on in vain, so its loss cannot be checked in this way. */
 static gboolean
 ledgers_are_right (const CompareSum sums[COMPARE_PLANS])
 {

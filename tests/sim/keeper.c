@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The coordinator's thread in virtual time: takes over what is published, saves rows, publishes at
- * intervals. A publication looks at what stands there, unites it with its own, and replaces it a
- * commit later. A store that compares refuses when it is another one by then; with one that does
- * not two coordinators may race. Bids are commits that replace nothing. */
+/* The coordinator's scribe in virtual time: takes over the published checkpoint, saves rows and
+ * publishes at intervals. A publication reads the published file, unites it with its own rows, and
+ * replaces it one commit later. A store that compares refuses if the file has changed meanwhile; at
+ * a store that does not, two coordinators may race. Bids are commits that replace nothing. */
 #include "config.h"
 
 #include "sim-private.h"
@@ -15,14 +15,15 @@ draws (const Process *process, guint percent, guint64 salt)
   return rng_mix (process->sim->plan->seed * 97 + process->number * 13 + salt) % 100 < percent;
 }
 
-/* A founder has read the checkpoint before it founded. */
+/* TRUE: the process cannot write the checkpoint. A founder always can: it read the checkpoint
+ * before it founded the run. */
 static gboolean
 is_unable (const Process *process)
 {
   return !process->founder && draws (process, process->sim->plan->unable, 1);
 }
 
-/* What stands there under the same name, on a disk of its own, is nothing. */
+/* TRUE: the process sees an empty place of the same name on a disk of its own. */
 static gboolean
 is_elsewhere (const Process *process)
 {
@@ -35,7 +36,8 @@ keeper_can_write (const Process *process)
   return !is_unable (process) && !is_elsewhere (process);
 }
 
-/* Some paths are ten or a hundred times faster than others. */
+/* The duration of a commit. Some paths to the store are ten or a hundred times as fast as
+ * others. */
 static guint64
 commit_us (Sim *sim, const Process *process)
 {
@@ -76,9 +78,9 @@ end_bid (Sim *sim, Process *process, guint64 us)
   sim_step (sim, process, &event);
 }
 
-/* ---- as coordinator ---- */
+/* ---- the process is coordinator ---- */
 
-/* The new coordinator takes over what is published; it says so a while later. */
+/* The new coordinator takes over the published checkpoint and reports that a while later. */
 void
 keeper_open (Sim *sim, Process *process, const NodeEffect *effect)
 {
@@ -136,7 +138,7 @@ keeper_note (Sim *sim, Process *process, const NodeEffect *effect)
   process->scribe.saves = effect->number;
 }
 
-/* Looks at what stands there and unites it: rows are facts. */
+/* Reads the published rows and unites them with its own: rows are facts. */
 static void
 begin_put (Sim *sim, Process *process)
 {
@@ -163,7 +165,7 @@ begin_put (Sim *sim, Process *process)
   Happen *happen
       = sim_expect (sim, sim->now_us + commit_us (sim, process), HAPPEN_PUT, process->number);
   happen->number = scribe->life;
-  happen->link = sim->now_us; /* when it began */
+  happen->link = sim->now_us; /* When it began. */
 }
 
 static void
@@ -218,7 +220,7 @@ keeper_finish (Sim *sim, Process *process, gboolean final G_GNUC_UNUSED)
   begin_put (sim, process);
 }
 
-/* What it has is published once more. */
+/* Publishes once more, then ends. */
 void
 keeper_retire (Sim *sim, Process *process)
 {
@@ -237,7 +239,7 @@ add_stem (const char *id, const char *stem, void *data)
   (void)stems_add (data, id, stem);
 }
 
-/* A damaged file may have lost the names of nodes: where jobs are computed twice, one row in eight
+/* A damaged file may have lost the ids of nodes: in runs that compute jobs twice, one row in eight
  * has no author. */
 static void
 forget_authors (const Sim *sim, const GPtrArray *rows)
@@ -250,7 +252,7 @@ forget_authors (const Sim *sim, const GPtrArray *rows)
     }
 }
 
-/* The file has the stems too. */
+/* The file contains the stems too. */
 static void
 tell_rows (Sim *sim, Process *process, GPtrArray *rows)
 {
@@ -333,7 +335,7 @@ keeper_happen (Sim *sim, Process *process, const Happen *happen)
       return;
     }
   if (scribe->work == NULL || happen->number != scribe->life)
-    return; /* of an earlier time as coordinator */
+    return; /* It belongs to an earlier term as coordinator. */
   switch (happen->kind)
     {
     case HAPPEN_OPENED:
@@ -356,7 +358,7 @@ keeper_happen (Sim *sim, Process *process, const Happen *happen)
     }
 }
 
-/* What stands in the ledger comes as events. */
+/* A Store gets members as events, so nothing is done here. */
 void
 keeper_member (Sim *sim, Process *process, const NodeEffect *effect)
 {
@@ -365,7 +367,7 @@ keeper_member (Sim *sim, Process *process, const NodeEffect *effect)
   (void)effect;
 }
 
-/* Its scribe is looked at no more. */
+/* The scribe of an ended process is ignored from now on. */
 void
 keeper_gone (Sim *sim, Process *process)
 {
@@ -393,7 +395,7 @@ keeper_end (Sim *sim)
   (void)sim;
 }
 
-/* What is published here is safe. */
+/* In this store nothing that was published is ever lost. */
 void
 keeper_all_gone (Sim *sim)
 {

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Links between processes: dials, messages in order within a direction of a link, random delays,
- * and the ways a link ends. A link's number is the same at both sides; side 0 dialled. */
+/* Links between processes: dials, messages in order within one direction of a link, random delays,
+ * and the ways in which a link ends. A link has the same number at both sides; side 0 dialled. */
 #include "config.h"
 
 #include "say.h"
 #include "sim-private.h"
 #include "story.h"
 
-/* After this long a dial into silence gives up. */
-#define LARGE_TAKES 20 /* a large message comes up to so many delays later */
+#define LARGE_TAKES 20 /* A large message arrives up to this many delays later. */
 #define DIAL_TIMEOUT_US (3 * SIM_SECOND)
-/* With swings, a link is this much slower in one of eight spells of time. */
+/* With `swings` a link is this many times slower in one of eight periods. */
 #define SWING_FACTOR 40
 #define SWING_SPELL_US 50000
 
@@ -27,7 +26,7 @@ side_of (const Link *link, const Process *process)
   return link->node[0] == process->number ? 0 : 1;
 }
 
-/* When something sent now from one process to another is there. */
+/* The arrival time of a message that is sent now. */
 static guint64
 arrival (Sim *sim, const Process *from, const Process *to)
 {
@@ -77,7 +76,7 @@ links_way (const Sim *sim, const Process *from, const Process *to)
   return sim->now_us < sim->wall_us[a][b] ? sim->wall[a][b] : sim->plan->ways[a][b];
 }
 
-/* Both sides learn of it, each when the other's packets get there. */
+/* Both sides learn of the connection, each when the packets of the other side arrive. */
 static void
 connect (Sim *sim, Process *process, guint64 dial, Process *to)
 {
@@ -135,7 +134,7 @@ links_send (Sim *sim, Process *process, guint64 number, GPtrArray *parts, gboole
   figures_sent (sim, bytes);
   if (!link->open[side] || link->half)
     {
-      /* It broke a moment ago; LINK_DOWN is on its way or was just taken in. */
+      /* The link has just broken; LINK_DOWN is on its way or was just taken in. */
       story_sent (sim, process, to, parts, 0);
       return;
     }
@@ -163,7 +162,8 @@ links_send (Sim *sim, Process *process, guint64 number, GPtrArray *parts, gboole
   story_sent (sim, process, to, parts, happen->order);
 }
 
-/* Side `side` will see its end of the link break; what is under way arrives until then. */
+/* Side `side` will see its end of the link break at this time; what is under way arrives before
+ * that. */
 static void
 expect_down (Sim *sim, guint64 number, guint side, guint64 at_us)
 {
@@ -205,7 +205,7 @@ links_lose (Sim *sim, Process *process, FaultKind how)
     }
 }
 
-/* Both ends see the link break, what is under way from some point on is lost. */
+/* Both ends see the link break; messages under way are lost from some point on. */
 static void
 cut (Sim *sim, guint64 number)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The simulator's command line. Without arguments it is a test of `make check` in TAP; a build with
- * a planted bug then looks for that bug and fails when it finds nothing. */
+/* The command line of the simulator. Without arguments it is a test of `make check` in TAP. A build
+ * with a planted bug then looks for that bug and fails if it does not find it. */
 #include "config.h"
 
 #include "cases.h"
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The plans of protection side by side, and the ledger against what happened. */
+/* Compares the plans of protection, and the ledgers with the true losses. */
 static int
 command_compare (void)
 {
@@ -138,7 +138,7 @@ run_one (guint64 seed, Outcome *sum)
   return well;
 }
 
-/* Every `step`-th of the seeds, from the `first` on. */
+/* Runs every `step`-th seed, starting with the `first`. */
 static void
 run_share (guint64 first, guint64 step, Share *share)
 {
@@ -154,7 +154,7 @@ run_share (guint64 first, guint64 step, Share *share)
       }
 }
 
-/* A process of its own for each processor: a failed assertion ends only one. */
+/* One process for each processor: a failed assertion ends only one of them. */
 static void
 run_shares (guint n, Share *all)
 {
@@ -323,8 +323,8 @@ command_case (void)
 }
 
 #ifndef SIM_REAL
-/* That program lies beside this one: it links rooms that this one must not, or has more room.
- * Returns if it cannot be started. */
+/* Executes the program beside this one: it links rooms that this one must not link, or has larger
+ * limits. Returns only if it cannot be started. */
 static void
 become (const char *program, char **argv)
 {
@@ -336,7 +336,7 @@ become (const char *program, char **argv)
   fprintf (stderr, "cannot start %s: %s\n", program, g_strerror (errno));
 }
 
-/* sim-scale and sim-theft have options of their own. */
+/* TRUE: the option is given. sim-scale and sim-theft have options of their own. */
 static gboolean
 asks_for (char **argv, const char *option)
 {
@@ -356,7 +356,7 @@ main (int argc, char **argv)
   g_autoptr (GOptionContext) context = g_option_context_new ("- Satin's protocol in virtual time");
   g_autoptr (GError) error = NULL;
 
-  (void)setvbuf (stdout, NULL, _IOLBF, 0); /* several processes write whole lines into one pipe */
+  (void)setvbuf (stdout, NULL, _IOLBF, 0); /* Several processes write whole lines into one pipe. */
   signal (SIGABRT, cases_say_and_die);
   signal (SIGSEGV, cases_say_and_die);
   signal (SIGTRAP, cases_say_and_die);

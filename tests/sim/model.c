@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The stacks of the model engine. A stack is a chain of
- * frames; the state of a slot says who has it. A stack has a seat exactly while its top frame
- * computes; one that waits has given its seat away, which is what parking amounts to here.
- * Invariant: above a waiting frame lie only jobs below the child it waits for, or its own children.
- */
+/* The stacks of the model engine. A stack is a chain of frames; the state of a slot says where its
+ * job is. A stack has a seat exactly while its top frame computes; a stack that waits has given up
+ * its seat, which stands for parking.
+ *
+ * Invariant: above a waiting frame there are only jobs below the child that it waits for, or its
+ * own children. */
 #include "config.h"
 
 #include "model-private.h"
@@ -58,7 +59,7 @@ compute (Model *model, Stack *stack)
   model->config.wake (model->config.data, stack->number, model->now_us + cost_us);
 }
 
-/* Begins, once it has what it reads. FALSE: it waits for that. */
+/* Begins the job if it has the bytes that it reads. FALSE: it waits for them. */
 static gboolean
 begin (Model *model, Stack *stack)
 {
@@ -105,7 +106,7 @@ keep (const Model *model, Frame *frame)
   frame->kept_reported = FALSE;
 }
 
-/* Has the present phase what it wants? Then the rest is aborted. */
+/* TRUE: the present phase has the results that it wants. The rest is aborted then. */
 static gboolean
 is_satisfied (const Model *model, const Frame *frame)
 {
@@ -136,8 +137,8 @@ abort_rest (Model *model, Frame *frame)
     }
 }
 
-/* Runs what the top frame may run next. FALSE: nothing, it waits. The highest ready child comes
- * first. */
+/* Runs what the top frame may run next; the highest ready child comes first. FALSE: nothing can
+ * run, the frame waits. */
 gboolean
 model_go_on (Model *model, Stack *stack)
 {
@@ -194,7 +195,7 @@ model_abort_slot (Model *model, Slot *slot)
     slot->state = SLOT_DROPPED;
 }
 
-/* The top frame of the stack is left. */
+/* Removes the top frame, which is aborted, from the stack. */
 static void
 pop_aborted (Model *model, Stack *stack)
 {
@@ -261,7 +262,7 @@ spawn (Model *model, Frame *frame)
   frame->phase++;
 }
 
-/* The oracle has every result; what is computed from what was put here must agree. */
+/* Compares the result that the slots give with the oracle. */
 static void
 check_result (Model *model, const Frame *frame)
 {
@@ -313,7 +314,7 @@ model_wake (Model *model, guint64 now_us, guint number)
   model->spent_us += frame->segment_us;
   frame->segment_us = 0;
   if (frame->aborted)
-    return; /* it is left when the stacks settle */
+    return; /* Its frames are removed when the stacks settle. */
   if (frame->phase < model->config.tree->jobs[frame->slot->job].n_phases)
     spawn (model, frame);
   else
@@ -398,7 +399,7 @@ model_taken (const Model *model, guint32 job)
   return MODEL_NO_JOB;
 }
 
-/* The number of the held job that a frame is of. */
+/* The number of the held job that this frame is part of. */
 static guint64
 held_of (const Frame *frame)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What stands around one Node, as net will build it: the engine, the thread of main and the scribe,
+/* What surrounds one Node, as satin/node builds it: the engine, the thread of main and the scribe,
  * each in virtual time. Carries out the Node's effects. */
 #include "config.h"
 
@@ -95,7 +95,7 @@ new_model (Sim *sim, Process *process)
   return model_new (&config);
 }
 
-/* An address of its own, or that of a process that died. */
+/* Chooses a new address, or that of a process that died. */
 static void
 choose_address (Sim *sim, Process *process)
 {
@@ -171,7 +171,7 @@ process_start (Sim *sim, gboolean founder, gboolean stranger)
   return process;
 }
 
-/* Of the work that this row stands for, what no published row does. */
+/* The work of this row that no published row covers. */
 static guint64
 unpublished_us (Sim *sim, const Store *work, guint32 job)
 {
@@ -187,7 +187,7 @@ unpublished_us (Sim *sim, const Store *work, guint32 job)
   return work->rows[job].work_us - MIN (published_us, work->rows[job].work_us);
 }
 
-/* What is in a process that dies and nowhere else: the oracle of the ledger. */
+/* The oracle of the ledger: the work that exists only in a dying process. */
 static void
 count_work (Sim *sim, Process *process, FaultKind how, const NodeStats *stats)
 {
@@ -230,7 +230,7 @@ process_end (Sim *sim, Process *process, FaultKind how)
   sim->outcome->accused += stats.crashes;
   check_expired (sim, process, &stats);
   sim->outcome->lost_us += stats.lost_us;
-  sim->outcome->silenced += sim->n_codes == 0 ? stats.silenced : 0; /* check_ended */
+  sim->outcome->silenced += sim->n_codes == 0 ? stats.silenced : 0; /* Else counted. */
   sim->outcome->fetched += stats.shared_fetched;
   count_work (sim, process, how, &stats);
   links_lose (sim, process, how);
@@ -268,7 +268,7 @@ start_main (Sim *sim, Process *process)
   expect_main (sim, process, HAPPEN_MAIN, MAX (sim->now_us, sim->plan->main_us));
 }
 
-/* The result of the root that main waits for: it asks for the next one, or returns. */
+/* Gives main the result of the root that it waits for: main asks for the next root or returns. */
 static void
 go_on_with_main (Sim *sim, Process *process, GBytes *value)
 {
@@ -286,7 +286,7 @@ go_on_with_main (Sim *sim, Process *process, GBytes *value)
                sim->now_us + (is_last ? 0 : sim->plan->between_us));
 }
 
-/* Jobs that can only get there through another node. */
+/* Counts jobs that reach the thief only through another node. */
 static void
 note_routed (Sim *sim, const Process *process, const NodeId *to, guint n)
 {
@@ -373,7 +373,7 @@ carry_out_main (Sim *sim, Process *process, NodeEffect *effect)
   switch (effect->kind)
     {
     case NODE_EFFECT_JOINED:
-      sim->n_deaths += process->member; /* under its old name */
+      sim->n_deaths += process->member; /* Under its old id. */
       sim->n_causes++;
       sim->n_members += !process->member;
       sim->outcome->figures.joined_us = sim->now_us;
@@ -426,7 +426,7 @@ carry_out_main (Sim *sim, Process *process, NodeEffect *effect)
     }
 }
 
-/* All nodes here keep the rules, so nobody ever finds them broken. */
+/* All nodes here keep the rules, so no node may report a violation. */
 static void
 check_order (Sim *sim, const Process *process, const char *text)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* model.h by the engine itself, as the driver of net talks to it: the jobs of the tree are those of
- * real-job.c, its threads those of threads.c. The checks look into it where they looked into the
- * model; they do so while no thread of it runs. */
+/* Implements model.h with the real engine, which it drives as satin/node does. The jobs of the tree
+ * are those of real-job.c, the threads those of threads.c. Functions for the checks read the
+ * engine's data directly, while none of its threads runs. */
 #include "config.h"
 
 #include "real.h"
@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of a thousand times that a lock is taken, others run before. */
+/* Of a thousand times that a lock is taken, how often other threads run before. */
 #define PAUSES_MAX 40
 
 void
@@ -31,7 +31,7 @@ enter (const Model *model)
   threads_enter (model->threads);
 }
 
-/* ---- its life ---- */
+/* ---- begin and end ---- */
 
 static void
 on_wake (gpointer data, guint32 ticket, guint64 at_us)
@@ -41,8 +41,8 @@ on_wake (gpointer data, guint32 ticket, guint64 at_us)
   model->config.wake (model->config.data, ticket, at_us);
 }
 
-/* The mailbox stops being empty. It is looked at when the thread that says so hands back, or by
- * main, which is driving. */
+/* The mailbox is no longer empty. It is read when the thread that reports this hands back, or by
+ * main if main reports it. */
 static void
 on_mail (void *data)
 {
@@ -109,9 +109,9 @@ model_wake (Model *model, guint64 now_us, guint ticket)
   threads_run (model->threads, ticket);
 }
 
-/* ---- its scans ---- */
+/* ---- scans ---- */
 
-static __thread guint64 scan_began; /* Model.orders then */
+static __thread guint64 scan_began; /* The value of Model.orders when the scan began. */
 
 #pragma GCC visibility push(default)
 void __real_scan_stack (Stack *stack, SatinSlot_ *self, SatinSlot_ *top, ScanKind kind);
@@ -143,7 +143,7 @@ real_note_leapfrog (Model *model)
   ((Process *)model->config.data)->sim->outcome->leapfrogs++;
 }
 
-/* ---- what it says ---- */
+/* ---- what the engine reports ---- */
 
 gboolean
 model_has_event (const Model *model)
@@ -161,7 +161,7 @@ job_at (Model *model, const char *path)
   return (guint32)MAX (job, 0);
 }
 
-/* What is adopted is the job's result, or what it has kept. */
+/* TRUE: the digest is that of what the job has kept; FALSE: that of its result. */
 static gboolean
 is_kept (Model *model, guint32 job, const Digest *digest)
 {
@@ -172,7 +172,7 @@ is_kept (Model *model, guint32 job, const Digest *digest)
   return digest_equal (digest, &self->kept_digest);
 }
 
-/* TRUE: the node hears of it. */
+/* TRUE: the event is one for the node. */
 static gboolean
 translate (Model *model, EngineEvent *said, ModelEvent *event)
 {
@@ -224,7 +224,7 @@ model_next_event (Model *model, ModelEvent *event)
   return known;
 }
 
-/* ---- what it is told ---- */
+/* ---- what the engine is told ---- */
 
 void
 model_lend (Model *model, guint count, GPtrArray *loans)
@@ -239,7 +239,7 @@ model_lend (Model *model, guint count, GPtrArray *loans)
           return;
         }
       g_ptr_array_add (loans, loan);
-      if (loan->held != 0) /* it is given back: only its number counts */
+      if (loan->held != 0) /* The job comes back: only its number counts. */
         continue;
       int job = tree_find (model->config.tree, loan->path);
       if (job < 0 || !digest_equal (&loan->digest, &model->config.tree->jobs[job].digest)
@@ -277,7 +277,7 @@ model_unrun (Model *model, guint64 held)
   model->dropper[job] = 1 + (guint32)job;
 }
 
-/* For the checks: it is in a slot from now on. */
+/* Notes for the checks that the result is in a slot from now on. */
 static void
 note_put (Model *model, guint64 loan)
 {
@@ -365,12 +365,12 @@ model_halt (Model *model, gboolean leaving)
 gboolean
 model_improve (Model *model, GBytes *value)
 {
-  (void)model; /* BEST values are the process's */
+  (void)model; /* BEST values belong to the process. */
   (void)value;
   return FALSE;
 }
 
-/* ---- what the checks look at ---- */
+/* ---- what the checks read ---- */
 
 static guint
 count_waits (const Model *model)
@@ -435,7 +435,7 @@ model_taken (const Model *model, guint32 job)
   return model->taken[job] > 0 ? model->taken[job] - 1 : MODEL_NO_JOB;
 }
 
-/* A result that the node has not heard of. */
+/* TRUE: the job's result is in the mailbox, so the node does not know it yet. */
 static gboolean
 is_in_the_mail (const Model *model, guint32 job)
 {

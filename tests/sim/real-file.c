@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See real-file.h. The ways are those of `satin inspect`: base and delta are read as one. */
+/* See real-file.h. Reads base and delta as one, as `satin inspect` does. */
 #include "config.h"
 
 #include "real-file.h"
@@ -95,7 +95,7 @@ add_node (const TablesNode *node, gpointer data, GError **error)
   return TRUE;
 }
 
-/* Rows below a row, or in a phase that is kept, would be read in vain. */
+/* Finds rows that another row covers: reading them is useless. */
 static void
 look_for_covered (Reading *reading)
 {

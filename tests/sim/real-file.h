@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads a checkpoint file and holds each of its rows against the oracle. */
+/* Reads a checkpoint file and compares each of its rows with the oracle. */
 #pragma once
 
 #include "store.h"
 
-/* What stands at the place (nothing: an empty store), as the simulator's checks know it. NULL: all
- * is right; else (transfer full) what is wrong. */
+/* Reads the file at `target` into the store that the checks of the simulator use; no file gives an
+ * empty store. NULL: all is right; otherwise (transfer full) what is wrong. */
 char *real_file_read (const char *target, const Tree *tree, Store *store);

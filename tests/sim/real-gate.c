@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What `make check` asks of the engine and the scribe themselves. */
+/* What `make check` demands of the real engine and the real scribe. */
 #include "config.h"
 
 #include "gate.h"
@@ -19,7 +19,7 @@ report (int number, gboolean well, const char *name)
   return well;
 }
 
-/* These seeds go well without the bug. */
+/* These seeds pass without the bug. */
 static int
 plant_is_caught (void)
 {
@@ -31,7 +31,7 @@ plant_is_caught (void)
   return !found;
 }
 
-/* Threads take turns in the same order each time. */
+/* TRUE: both runs of each seed are the same, so threads take turns in the same order each time. */
 static gboolean
 same_twice (guint64 from, guint64 n)
 {
@@ -48,7 +48,7 @@ same_twice (guint64 from, guint64 n)
   return TRUE;
 }
 
-/* What only engine and scribe themselves can get wrong has happened often enough. */
+/* TRUE: the cases in which only the real engine and scribe can fail have happened often enough. */
 static gboolean
 covers (const Outcome *sum)
 {

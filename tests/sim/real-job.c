@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The job of the real engine: number `number` of the process's tree. It does what the tree says,
- * takes virtual time for it, and holds all that it is given against the oracle. It keeps the laws
- * of a job: what it notes for the checks lies outside and does not change what it does. */
+/* The jobs of the tree for the real engine: job `number` takes the virtual time that the tree says
+ * and compares everything that it is given with the oracle. It keeps the laws of a job: its notes
+ * for the checks are outside the job and do not change what it does. */
 #include "config.h"
 
 #include "real.h"
@@ -21,7 +21,7 @@ here (void)
   return worker_here ()->engine->config.data;
 }
 
-/* The held job that this stack works for. */
+/* The held job for which this stack works. */
 static guint32
 taken_by (Model *model)
 {
@@ -32,7 +32,7 @@ taken_by (Model *model)
   return (guint32)MAX (job, 0);
 }
 
-/* (nullable): where a job came from that was not spawned on its stack. */
+/* (nullable) The origin of a job that was not spawned on its stack. */
 static const Origin *
 origin_of (const SatinSlot_ *self)
 {
@@ -78,7 +78,7 @@ end (Model *model, const SatinSlot_ *self, guint32 number, guint64 result)
   model->config.finished (model->config.data, number);
 }
 
-/* Which phase comes after what was kept. */
+/* The phase after the kept state. */
 static guint32
 phase_after (Model *model, guint32 number, const Kept *kept)
 {
@@ -98,7 +98,7 @@ phase_after (Model *model, guint32 number, const Kept *kept)
   return (guint32)phase + 1;
 }
 
-/* Has the present phase what it wants? */
+/* TRUE: the present phase has the results that it wants. */
 static gboolean
 is_satisfied (const Tree *tree, guint32 number, guint32 first, guint32 n, guint32 there)
 {
@@ -122,7 +122,7 @@ wants_all (const Tree *tree, guint32 number, guint32 first, guint32 n)
   return TRUE;
 }
 
-/* What was not finished when it was aborted. `slot`: of the first child. */
+/* Notes the children that were aborted before they finished. `slot`: of the first child. */
 static void
 forget (Model *model, guint32 number, guint32 first, guint32 n, SatinSlot_ *slot)
 {
@@ -137,8 +137,8 @@ forget (Model *model, guint32 number, guint32 first, guint32 n, SatinSlot_ *slot
     }
 }
 
-/* `at`: a job that the row of `job` says something of, or lies below. What another node held
- * meanwhile as a job of its own may not have heard of the abort. */
+/* TRUE: `at` was aborted before the scan began, by the same held job. `at` is the job of the row or
+ * an ancestor. A copy that another node held as a job of its own may not know of the abort. */
 static gboolean
 is_dropped (const Model *model, guint32 at, guint32 job, guint64 began)
 {
@@ -156,7 +156,7 @@ real_check_rows (Model *model, guint64 began, GPtrArray *rows)
     {
       const Row *row = rows->pdata[i];
       int job = tree_find (tree, row->path);
-      /* Which runs here: the job whose state it is, or whose child it is. */
+      /* The job that runs here: the job whose state this row has, or the parent of the job. */
       guint32 runs = job <= 0 ? 0 : row->children > 0 ? (guint32)job : jobs[job].parent;
       for (guint32 at = (guint32)MAX (job, 0); !tree_is_root (tree, at); at = jobs[at].parent)
         if (is_dropped (model, at, runs, began))
@@ -165,7 +165,7 @@ real_check_rows (Model *model, guint64 began, GPtrArray *rows)
     }
 }
 
-/* Computes for so long; polls meanwhile. */
+/* Computes for this long and polls meanwhile. */
 #define COMPUTE(us) \
   for (guint64 left_us = (guint64)(us)*model->config.slowness; left_us > 0 && !model->over;) \
     { \
@@ -212,10 +212,10 @@ SATIN_JOB (branch, uint64_t, (uint32_t, number), (uint64_t, input))
             there |= 1u << next;
           if (next >= 0)
             {
-              satin_aborted (); /* else the abort would begin with that … */
+              satin_aborted (); /* Otherwise the abort would begin with that child. */
               threads_set_pauses (FALSE);
               forget (model, number, first, n, satin_frame_->first);
-              satin_abort (); /* … and so all of them are marked at once */
+              satin_abort (); /* The abort marks all of them at once. */
               threads_set_pauses (TRUE);
             }
         }

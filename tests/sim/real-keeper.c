@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The process's dealings with the scribe itself, as keeper.c of net has them: a thread opens the
- * checkpoint, the scribe's thread writes and publishes, another retires it, others bid. All of them
- * run in virtual time. */
+/* Implements keeper.c's functions with the real scribe, in the way of satin/node: a thread opens
+ * the checkpoint, the scribe's thread writes and publishes, another thread retires it, others bid.
+ * All of them run in virtual time. */
 #include "config.h"
 
 #include "sim-private.h"
@@ -16,11 +16,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define POWER_PERCENT 50 /* how often the loss of all is one of power, too */
+#define POWER_PERCENT 50 /* Percent: how often a loss of all is a loss of power. */
 
 typedef struct RealKeeper RealKeeper;
 
-/* One time as coordinator, and its scribe. */
+/* One term as coordinator, and its scribe. */
 typedef struct
 {
   RealKeeper *keeper;
@@ -39,7 +39,7 @@ typedef enum
   NEWS_SCRIBE,
   NEWS_BID,
   NEWS_RETIRED,
-  NEWS_NOTHING /* there is no scribe that could publish */
+  NEWS_NOTHING /* There is no scribe that could publish. */
 } NewsKind;
 
 typedef struct
@@ -55,12 +55,12 @@ typedef struct
 
 struct RealKeeper
 {
-  Process *process; /* first: RealOwner */
+  Process *process; /* The first member, as in RealOwner. */
   Threads *threads;
-  GPtrArray *terms; /* of RealTerm: all that there were */
-  RealTerm *term;   /* (nullable) as coordinator */
-  Scribe *scribe;   /* (nullable) of it, when it has opened */
-  GQueue news;      /* of RealNews */
+  GPtrArray *terms; /* Of RealTerm: all terms so far. */
+  RealTerm *term;   /* (nullable) The present term. */
+  Scribe *scribe;   /* (nullable) The scribe of this term, after it has opened. */
+  GQueue news;      /* Of RealNews. */
   gboolean gone;
 };
 
@@ -108,7 +108,7 @@ news_free (gpointer data)
   g_free (news);
 }
 
-/* Any thread. */
+/* Called in any thread. */
 static void
 post (RealKeeper *keeper, const RealNews *news)
 {
@@ -179,13 +179,13 @@ open_scribe (gpointer data)
   return NULL;
 }
 
-/* It publishes what it has. */
+/* The scribe publishes what it has. */
 static gpointer
 retire_scribe (gpointer data)
 {
   RealTerm *term = data;
 
-  if (term->scribe == NULL) /* the process ends */
+  if (term->scribe == NULL) /* The process ends. */
     return NULL;
   scribe_finish (term->scribe);
   scribe_free (g_steal_pointer (&term->scribe));
@@ -386,7 +386,7 @@ hear_opened (Sim *sim, RealKeeper *keeper, RealTerm *term)
   Process *process = keeper->process;
   NodeEvent failed = { .kind = NODE_EVENT_OPENED, .failed = TRUE };
 
-  if (term != keeper->term) /* another was elected meanwhile */
+  if (term != keeper->term) /* Another coordinator was elected meanwhile. */
     {
       if (term->scribe != NULL)
         g_thread_unref (g_thread_new ("retire", retire_scribe, term));
@@ -495,10 +495,10 @@ keeper_happen (Sim *sim, Process *process, const Happen *happen)
     }
 }
 
-/* ---- the end ---- */
+/* ---- end ---- */
 
-/* Its threads end, and change nothing any more on the disk. What left goes on until its scribe has
- * published. */
+/* Ends the threads of the process, which cannot change the disk any more. The threads of a process
+ * that left go on until its scribe has published. */
 void
 keeper_gone (Sim *sim, Process *process)
 {
@@ -516,7 +516,7 @@ keeper_gone (Sim *sim, Process *process)
         RealTerm *term = keeper->terms->pdata[i];
         g_clear_pointer (&term->scribe, scribe_free);
       }
-  while (threads_let_next_run (keeper->threads)); /* which may have opened another */
+  while (threads_let_next_run (keeper->threads)); /* A thread may have opened another scribe. */
   keeper->scribe = NULL;
 }
 

@@ -11,10 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SYNCS 5 /* of a batch that is written and published */
+#define SYNCS 5 /* Syncs of a batch that is written and published. */
 #define SLOW_FACTOR 20
 
-/* What the threads of a process do that is gone does not happen. */
+/* FALSE: the call must have no effect, since its process has ended. A sync takes virtual time. */
 static gboolean
 gate (gboolean is_sync)
 {
@@ -79,7 +79,7 @@ keeper_end (Sim *sim)
   g_free (place);
 }
 
-/* TRUE: another file stands there than when this was asked last. */
+/* TRUE: the files differ from those at the last call. */
 static gboolean
 has_changed (RealPlace *place)
 {
@@ -122,7 +122,7 @@ real_place_look (Sim *sim)
   check_published (sim, &before);
 }
 
-/* What was acknowledged stands there. */
+/* Checks that everything acknowledged is in the published file. */
 static void
 check_acknowledged_file (Sim *sim)
 {

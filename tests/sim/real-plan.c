@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Plans for the engine and the scribe themselves: small trees, and what goes wrong where these two
- * are concerned. Replaces swarm_plan where cases.c draws from a seed. */
+/* Plans for the real engine and the real scribe: small trees, and faults that concern these two.
+ * Replaces swarm_plan where cases.c draws from a seed. */
 #include "config.h"
 
 #include "real-plan.h"
@@ -29,7 +29,7 @@ draw_tree (Rng *rng)
   return tree_new (&shape);
 }
 
-/* Of these kinds each seed draws its own mix. */
+/* Each seed draws its own mix of these kinds. */
 static void
 draw_faults (Rng *rng, Plan *plan)
 {
@@ -58,8 +58,8 @@ draw_faults (Rng *rng, Plan *plan)
     }
 }
 
-/* Jobs so long that rows are sent and published many times, and coordinators that die or are
- * slower than another process. */
+/* Jobs so long that rows are sent and published many times; coordinators die, or are slower than
+ * another process. */
 static void
 draw_lease (Rng *rng, Plan *plan)
 {
@@ -114,7 +114,7 @@ real_plan (guint64 seed, Plan *plan)
                   .slow_node = rng_chance (rng, 20),
                   .swaps = TRUE,
                   .checkpoint = rng_chance (rng, 80),
-                  .save_us = 5000, /* the protocol waits longer between scans */
+                  .save_us = 5000, /* The protocol waits longer between scans. */
                   .publish_us = one_of (rng, publishes, G_N_ELEMENTS (publishes)),
                   .commit_us = one_of (rng, commits, G_N_ELEMENTS (commits)),
                   .even_delays = rng_chance (rng, 30),

@@ -3,5 +3,5 @@
 
 #include "sim.h"
 
-/* `plan->tree` is new and to be freed by the caller. */
+/* Fills `plan`. `plan->tree` is new; the caller frees it. */
 void real_plan (guint64 seed, Plan *plan);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What real-engine.c (model.h, by the engine itself), real-job.c (the job that it runs) and
- * real-scribe.c (the scribe and the storage themselves) share. sim-real is the simulator with these
- * in place of model.c and scribe.c. */
+/* Shared by real-engine.c (model.h implemented with the real engine), real-job.c (the jobs that it
+ * runs) and real-keeper.c (the real scribe and storage). sim-real is the simulator with these in
+ * place of model.c and keeper.c. */
 #pragma once
 
 #include "model.h"
@@ -9,9 +9,9 @@
 
 #include "exchange.h"
 
-#define REAL_POLL_US 10000 /* a job that computes for long polls so often */
+#define REAL_POLL_US 10000 /* A job that computes for long polls at this interval. */
 
-/* Somebody known to hold something. */
+/* A node that is known to hold a job. */
 typedef struct
 {
   guint32 job;
@@ -25,23 +25,24 @@ struct Model
   ModelConfig config;
   Threads *threads;
   Engine *engine;
-  EngineEvent next;             /* out of the mailbox */
-  gboolean has_next, told;      /* told: the mailbox is to be read */
-  gboolean leaving;             /* engine_halt was said so */
-  gboolean over;                /* what the jobs do counts no more */
-  GArray *known;                /* of RealKnown: what the engine was told and not told to forget */
-  gboolean done[TREE_JOBS_MAX]; /* its result lies in a slot here */
+  EngineEvent next;             /* Taken out of the mailbox. */
+  gboolean has_next, told;      /* told: the mailbox is to be read. */
+  gboolean leaving;             /* engine_halt was called with `leaving`. */
+  gboolean over;                /* The run is over: what jobs do counts no more. */
+  GArray *known;                /* Of RealKnown: what the engine was told and not told to forget. */
+  gboolean done[TREE_JOBS_MAX]; /* The job's result is in a slot here. */
   guint64 orders;
-  guint64 dropped[TREE_JOBS_MAX]; /* since this order it is aborted here; 0: it is not … */
-  guint32 dropper[TREE_JOBS_MAX]; /* … by a job that runs as part of this held one */
-  guint32 taken[TREE_JOBS_MAX];   /* it runs as part of this held job, counted from 1; 0: not */
+  guint64 dropped[TREE_JOBS_MAX]; /* Aborted here since this order; 0: not aborted. */
+  guint32 dropper[TREE_JOBS_MAX]; /* The held job, as part of which ran the job that aborted it. */
+  guint32 taken[TREE_JOBS_MAX];   /* The held job as part of which it runs, from 1; 0: none. */
 };
 
 extern const SatinJob *const real_jobs[];
 
-/* A job begins on top of one that waits. */
+/* Notes that a job begins on top of one that waits. */
 void real_note_leapfrog (Model *model);
-/* Rows of a scan that began at this order are raised: none is of what was aborted before. */
+/* Checks the rows of a scan that began at order `began`: none belongs to a job that was aborted
+ * before. */
 void real_check_rows (Model *model, guint64 began, GPtrArray *rows);
-/* Arguments and digests become those that the engine makes. */
+/* Sets arguments and digests to those that the engine makes. */
 void real_fit_tree (Engine *engine, const Tree *tree);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The simulator's only source of chance: splitmix64. One state per purpose, so that a draw more in
- * one place changes nothing in another. */
+/* The simulator's only source of randomness: splitmix64. Each purpose has a state of its own, so
+ * that one draw more in one place changes nothing in another. */
 #pragma once
 
 #include <glib.h>
@@ -25,7 +25,7 @@ rng_next (Rng *rng)
   return rng_mix (rng->state);
 }
 
-/* 0 … n - 1. */
+/* A random number from 0 to n - 1. */
 static inline guint64
 rng_below (Rng *rng, guint64 n)
 {

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* What follows the name of a message, as messages.def has it: {field}, or {flag?if set|else}. */
+/* The text after the name of a message, from messages.def: {field}, or {flag?if set|else}. */
 static const char *const texts[MESSAGE_KINDS] = {
 #define F(...)
 #define MESSAGE(kind, name, layer, class, from, to, text, fields) [MESSAGE_##kind] = text,
@@ -63,7 +63,7 @@ add_item (GString *out, const Message *m, MessageShape shape, guint i)
     }
 }
 
-/* "none" where it is empty. */
+/* Writes "none" for an empty list. */
 static void
 add_list (GString *out, const Message *m, MessageShape shape)
 {
@@ -130,7 +130,7 @@ add_field (GString *out, const Message *m, const MessageField *field)
     }
 }
 
-/* `at`: behind "{". Returns the closing bracket. */
+/* `at`: the character after "{". Returns the closing bracket. */
 static const char *
 add_part (GString *out, const Message *m, const char *at)
 {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages as text for people: their name and the fields that mean something to a reader. Pure. */
+/* Messages as text: the name and the fields that help a reader. Pure. */
 #pragma once
 
 #include "mesh/session-frame.h"
 #include "messages/message.h"
 
-/* "RESULT loan 2 /0/1". A path "/" is the root's. Bytes that do not decode give the name alone.
- * (transfer full) */
+/* Returns for example "RESULT loan 2 /0/1"; the path "/" is the root's. Bytes that cannot be
+ * decoded give only the name. (transfer full) */
 char *say_message (GBytes *bytes);
-/* The same of what goes over a link: a message, or a frame of a session. */
+/* The same for what is sent over a link: a message, or a frame of a session. */
 char *say_frame (GBytes *bytes);
-/* (transfer full) (nullable): the message in it, if it has a whole one. */
+/* (transfer full) (nullable) The message in it, if it contains a whole one. */
 GBytes *say_content (GBytes *bytes);
-/* … and the number of that fragment; 0: it has none. */
+/* Returns the number of the fragment and fills `stream`; 0: it has no fragment. */
 guint64 say_number (GBytes *bytes, SessionStream *stream);
-/* The parts of one message, put together. (transfer full) */
+/* Joins the parts of one message. (transfer full) */
 GBytes *say_join (const GPtrArray *parts);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The command line of sim-scale, which `sim --scale` becomes. Without arguments it is a test of
+/* The command line of sim-scale, which `sim --scale` starts. Without arguments it is a test of
  * `make check`. */
 #include "config.h"
 
@@ -116,7 +116,8 @@ run_test (guint64 cost_us, gboolean kills, ScaleResult *result)
   return well;
 }
 
-/* A crash was noticed soon, and the run took hardly longer than fewer nodes do. */
+/* TRUE: the crash was noticed soon, and the run took hardly longer than with fewer nodes from the
+ * start of the loss. */
 static gboolean
 costs_little (const ScaleStruck *struck, double most)
 {
@@ -129,8 +130,8 @@ costs_little (const ScaleStruck *struck, double most)
          && figures->noticed_by_all_us <= figures->struck_us + NOTICED_US;
 }
 
-/* Those that die together leave in one change of the roster, or two; the master finds out itself.
- */
+/* TRUE: members that die together leave in one change of the roster, or two. The master finds some
+ * of the deaths itself. */
 static gboolean
 is_told_once (const ScaleStruck *struck)
 {

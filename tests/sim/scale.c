@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Many nodes on several sites that share out a balanced tree of leaves that all last equally long.
- * Nothing is saved, so what is measured is the protocol between the nodes. */
+/* Runs many nodes on several sites that share a balanced tree of leaves of equal duration. Nothing
+ * is saved, so what is measured is the protocol between the nodes. */
 #include "config.h"
 
 #include "scale.h"
@@ -10,9 +10,9 @@
 #include <stdio.h>
 
 #define LOOK_US 1000
-#define START_US 5000        /* one process after the other */
-#define SETTLE_US SIM_SECOND /* from the last start to that of the root, and … */
-#define SETTLE_TRIPS 20      /* … so many round trips more */
+#define START_US 5000        /* The interval between the starts of two processes. */
+#define SETTLE_US SIM_SECOND /* The time from the last start to the start of the root … */
+#define SETTLE_TRIPS 20      /* … and this many round trips more. */
 #define PATIENCE_US (3600 * SIM_SECOND)
 #define TOP_KINDS 10
 
@@ -112,7 +112,7 @@ scale_run (const Scale *scale, ScaleResult *result)
   return well;
 }
 
-/* ---- for people ---- */
+/* ---- output ---- */
 
 static guint64
 messages_of (const SimSaid *said)
@@ -169,15 +169,15 @@ print_outcome (const Scale *scale, const Outcome *outcome)
           (double)figures->begun_us / SIM_SECOND);
 }
 
-/* From the fault until then; 0: it never came. */
+/* Milliseconds from the fault until then; 0: it never happened. */
 static double
 after_ms (const SimFigures *figures, guint64 then_us)
 {
   return then_us == 0 ? 0 : (double)(then_us - figures->struck_us) / 1000;
 }
 
-/* What a crash causes: messages of the kinds that a run without one hardly has. Those of ordinary
- * work are left out, since another order of steals changes them by far more. */
+/* The messages that a crash causes. Only kinds that a run without a crash hardly has are counted:
+ * messages of ordinary work vary far more with the order of the steals. */
 static SimSaid
 messages_more (const ScaleResult *result, const ScaleStruck *struck)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The scans of the model engine, and its halt. A stack that computes is scanned at its next sync;
- * the others a while after the scan was asked for, as in an engine that has much to do. */
+/* Scans and halt of the model engine. A stack that computes is scanned at its next sync, the other
+ * stacks a while after the scan was asked for, as in a busy engine. */
 #include "config.h"
 
 #include "model-private.h"
 
-/* (transfer full) (nullable): what the state speaks of. */
+/* (transfer full) (nullable) The shared bytes that the state speaks of. */
 static GPtrArray *
 kept_gifts (const Tree *tree, const Frame *frame)
 {
@@ -41,7 +41,7 @@ add_kept_row (Model *model, Frame *frame, GPtrArray *rows, guint64 *risk_us)
   g_ptr_array_add (rows, row);
 }
 
-/* (transfer full) (nullable): what the arguments speak of. */
+/* (transfer full) (nullable) The shared bytes that the arguments speak of. */
 static GPtrArray *
 arg_list (const Slot *slot)
 {
@@ -58,7 +58,7 @@ add_rows (Model *model, Frame *frame, GPtrArray *rows, guint64 *risk_us)
   if (frame->below != NULL)
     add_rows (model, frame->below, rows, risk_us);
   if (frame->aborted)
-    return; /* nothing is saved of it */
+    return; /* Nothing of it is saved. */
   if (frame->n_kept > 0 && !frame->kept_reported)
     add_kept_row (model, frame, rows, risk_us);
   for (guint i = 0; i < frame->n_slots; i++)
@@ -96,7 +96,7 @@ serve_scan (Model *model, Stack *stack)
     g_ptr_array_unref (rows);
 }
 
-/* So much of what was asked for is served by all. */
+/* Reports the last scan that all stacks have served. */
 static void
 say_served (Model *model)
 {
@@ -120,8 +120,8 @@ model_scan_stack (Model *model, Stack *stack)
   say_served (model);
 }
 
-/* A job of `from` has ended, and its result lies on `to`: what the one has not told of, the other
- * has to. */
+/* A job of `from` has ended, and its result is on `to`: `to` must report what `from` has not
+ * reported. */
 void
 model_pass_scan (Model *model, const Stack *from, Stack *to)
 {
@@ -132,7 +132,7 @@ model_pass_scan (Model *model, const Stack *from, Stack *to)
     serve_scan (model, to);
 }
 
-/* Everything counts as new. */
+/* Marks everything as new. */
 static void
 forget_reported (Stack *stack)
 {
@@ -164,7 +164,7 @@ serve_idle (Model *model)
       serve_scan (model, model->stacks[i]);
 }
 
-/* When what is asked for now is served. */
+/* The time at which a request made now is served. */
 static guint64
 late_us (Model *model)
 {
@@ -197,7 +197,7 @@ model_scan (Model *model, gboolean whole)
   model_settle_scans (model);
 }
 
-/* The last scan is one that nobody asked for. */
+/* The last scan needs no request. */
 void
 model_settle_halt (Model *model)
 {

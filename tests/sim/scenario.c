@@ -13,9 +13,9 @@
 
 typedef struct
 {
-  const char *name;  /* of the file */
-  guint at;          /* the line that is read, from 1 */
-  GPtrArray *before; /* of GString: what stands before the conversation of each section */
+  const char *name;  /* Of the file. */
+  guint at;          /* The present line, from 1. */
+  GPtrArray *before; /* Of GString: the text before the conversation of each section. */
   Plan plan;
   TreeShape shape;
   Story story;
@@ -30,7 +30,7 @@ scenario_error_quark (void)
 
 static gboolean fail (Scenario *scenario, const char *format, ...) G_GNUC_PRINTF (2, 3);
 
-/* Always FALSE. The first error stays. */
+/* Records an error unless there is one; returns FALSE. */
 static gboolean
 fail (Scenario *scenario, const char *format, ...)
 {
@@ -71,7 +71,7 @@ read_time (Scenario *scenario, const char *text, guint64 *time_us)
   return TRUE;
 }
 
-/* KEY=VALUE of a `cluster` line. */
+/* Reads KEY=VALUE of a `cluster` line. */
 static gboolean
 read_setting (Scenario *scenario, const char *text)
 {
@@ -130,7 +130,7 @@ read_setting (Scenario *scenario, const char *text)
   return well;
 }
 
-/* cluster N [KEY=VALUE...] */
+/* Reads: cluster N [KEY=VALUE...] */
 static gboolean
 read_cluster (Scenario *scenario, char **words)
 {
@@ -167,7 +167,7 @@ add_command (Scenario *scenario, StoryKind kind, const char *text, gboolean skip
   return TRUE;
 }
 
-/* FAULT NODE [TIME]; a join has no node. */
+/* Reads: FAULT NODE [TIME]; some faults have no node. */
 static gboolean
 read_fault (Scenario *scenario, FaultKind kind, char **words)
 {
@@ -182,7 +182,7 @@ read_fault (Scenario *scenario, FaultKind kind, char **words)
     return fail (scenario, "a scenario has no fault '%s'", words[0]);
   if (has_node && words[1] == NULL)
     return fail (scenario, "'%s' needs the name of a node", words[0]);
-  /* A leave with an even count would be one by a signal. */
+  /* A leave with an even count is one by a signal. */
   *fault = (Fault){ .kind = kind, .count = kind == FAULT_LEAVE ? 1 : MAX (plan->n_nodes, 1) };
   if (rest[0] != NULL && (rest[1] != NULL || !read_time (scenario, rest[0], &fault->for_us)))
     return fail (scenario, "too much after '%s'", words[0]);
@@ -225,13 +225,13 @@ read_line (Scenario *scenario, const char *line)
   return read_words (scenario, line, words);
 }
 
-/* Reads the commands, and keeps what stands before each conversation. */
+/* Reads the commands, and keeps the text before each conversation. */
 static gboolean
 read_text (Scenario *scenario, const char *text)
 {
   g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
-  GString *before = NULL; /* of the section whose commands are read; NULL: there is none */
-  gboolean told = FALSE;  /* a conversation is read over */
+  GString *before = NULL; /* The text of the section whose commands are read; NULL: none. */
+  gboolean told = FALSE;  /* TRUE: a conversation is skipped. */
 
   for (char **line = lines; *line != NULL; line++)
     {
@@ -257,7 +257,7 @@ read_text (Scenario *scenario, const char *text)
   return TRUE;
 }
 
-/* What the run said, in its sections. */
+/* (transfer full) The file's text with the conversation of the run in its sections. */
 static char *
 write_text (const Scenario *scenario, const Outcome *outcome)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Golden transcripts: runs the commands of each file and compares the conversation with the stored
- * one. Without files it takes all of SATIN_SOURCE/tests/scenarios. In TAP; the exit code is 0 when
- * all are the same. With --write the files get the new conversation, and the code is 0, too. */
+ * one. Without files it takes all of SATIN_SOURCE/tests/scenarios. Writes TAP; the exit code is 0
+ * if all are equal. With --write it replaces the stored conversations; then the exit code is 0,
+ * too. */
 #include "config.h"
 
 #include "cases.h"
@@ -27,7 +28,7 @@ print_error (const GError *error)
   printf ("# %s\n", error->message);
 }
 
-/* A unified difference between the file and the new text, as comments of TAP. */
+/* Prints a unified difference between the file and the new text, as comments of TAP. */
 static void
 show_difference (const char *file, const char *made)
 {
@@ -55,7 +56,7 @@ show_difference (const char *file, const char *made)
   g_unlink (path);
 }
 
-/* FALSE: it differs, or cannot be run. */
+/* FALSE: the conversation differs, or the scenario cannot be run. */
 static gboolean
 look_at (const char *file)
 {
@@ -85,7 +86,7 @@ compare_names (gconstpointer a, gconstpointer b)
   return strcmp (*(char *const *)a, *(char *const *)b);
 }
 
-/* (transfer full): all that are stored, by name. */
+/* (transfer full) All stored files, sorted by name. */
 static GPtrArray *
 all_files (GError **error)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who gets a seat of the model engine: the waiting rule (design: "Waiting"). Nothing foreign runs
- * above a waiting frame; a stack that waits keeps no seat; one that can go on comes before any new
- * job. */
+/* Decides which stack gets a seat of the model engine: the waiting rule (satin/engine/README). No
+ * job of another node runs above a waiting frame; a stack that waits keeps no seat; a stack that
+ * can go on comes before any new job. */
 #include "config.h"
 
 #include "model-private.h"
 
-/* The child that a waiting frame waits for: the topmost that is not done. */
+/* The child for which a waiting frame waits: the last one that is not done. */
 static Slot *
 awaited (const Frame *frame)
 {
@@ -25,7 +25,7 @@ oldest_ready (Model *model, Frame *frame)
   return NULL;
 }
 
-/* The oldest ready job of this stack from frame `bottom` up; `bottom` NULL: of all of it. */
+/* The oldest ready job of this stack from frame `bottom` up; `bottom` NULL: of the whole stack. */
 static Slot *
 oldest_of_stack (Model *model, const Stack *stack, const Frame *bottom)
 {
@@ -42,8 +42,7 @@ oldest_of_stack (Model *model, const Stack *stack, const Frame *bottom)
   return oldest;
 }
 
-/* Leapfrogging: while a child runs on another stack, only what lies below that child may run on
- * top. */
+/* Leapfrogging: while a child runs on another stack, only jobs below that child may run on top. */
 static gboolean
 leapfrog (Model *model, Stack *stack)
 {
@@ -72,7 +71,8 @@ resume_a_waiting_stack (Model *model)
   return FALSE;
 }
 
-/* An empty stack for a foreign job. NULL: at the limit. A root always gets one. */
+/* An empty stack for a job of another node; NULL: the limit is reached. A root always gets a
+ * stack. */
 static Stack *
 free_stack (Model *model, guint32 job)
 {
@@ -111,7 +111,7 @@ start_from_inbox (Model *model)
   return FALSE;
 }
 
-/* What a thief without a place of its own finds, looking from a random stack on. */
+/* The job for a thief of another node: searches from a random stack on. */
 Slot *
 model_oldest (Model *model)
 {
@@ -139,7 +139,7 @@ steal_here (Model *model)
   return TRUE;
 }
 
-/* When every seat waits at the limit of stacks, what is in the inbox could wait for ever: it goes
+/* If every seat waits at the limit of stacks, jobs in the inbox could wait for ever, so they go
  * back. */
 void
 model_give_back_inbox (Model *model)

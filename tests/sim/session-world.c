@@ -29,7 +29,7 @@ id_of (guint member, guint life)
 
 /* ---- the oracle ---- */
 
-/* The n-th message of a stream from `from` to `to`, as these lives of them. */
+/* The n-th message of a stream between these lives of `from` and `to`. */
 static GBytes *
 message_of (const World *world, guint from, guint from_life, guint to, guint to_life,
             SessionStream stream, guint64 n)
@@ -87,7 +87,7 @@ check_limits (World *world, guint at, guint to)
                 session_say_name (to));
 }
 
-/* ---- carrying effects out ---- */
+/* ---- effects ---- */
 
 static WorldConnection *
 find_connection (World *world, guint64 number)
@@ -296,7 +296,7 @@ world_inject (World *world, WorldConnection *connection, guint end, GBytes *byte
   push (connection, end, g_bytes_ref (bytes), FALSE);
 }
 
-/* The first frame says which member has dialled; one that is no member is refused. */
+/* The first frame says which member has dialled. A process that is no member is refused. */
 static gboolean
 accept_it (World *world, WorldConnection *connection, GBytes *bytes)
 {
@@ -326,7 +326,7 @@ hear (World *world, WorldConnection *connection, guint end, gboolean urgent)
   WorldFrame *frame = link->data;
   g_queue_delete_link (&connection->to[end], link);
   if (connection->life[end] != world->life[at])
-    ; /* the process that it was sent to is no more */
+    ; /* The receiver was another process, which has ended. */
   else if (end == 1 && !connection->known[1] && !accept_it (world, connection, frame->bytes))
     connection->known[1] = connection->closed[1] = TRUE;
   else if (world->ends[at][from].session != NULL)
@@ -381,7 +381,7 @@ world_crash (World *world, guint member)
           }
     }
   new_life (world, member);
-  /* Nobody there tells anybody that a connection is closed. */
+  /* No process tells the other end that a connection is closed. */
 }
 
 void

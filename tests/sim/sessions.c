@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sessions of the mesh (satin/mesh) over connections that break, fall silent, come twice, and bring
- * frames late. Without arguments it is a test of `make check` in TAP. */
+/* Tests sessions of the mesh (satin/mesh) over connections that break, fall silent, arrive twice,
+ * or bring frames late. Without arguments it is a test of `make check` in TAP. */
 #include "config.h"
 
 #include "session-world.h"
@@ -10,20 +10,20 @@
 
 #define CHECK_SEEDS 10000
 #define DRAIN_STEPS 20000
-#define ROUNDS 3  /* of an enumerated exchange */
-#define RARE 1000 /* chances of what is rare are in so many */
+#define ROUNDS 3  /* Of an enumerated exchange. */
+#define RARE 1000 /* The unit of rare chances: one in this many. */
 
 typedef struct
 {
   guint64 runs, delivered, refused, steps;
 } Sum;
 
-/* What a seed draws. */
+/* What a seed determines. */
 typedef struct
 {
   SessionConfig config;
   guint members, steps, size_max;
-  guint send, fault, dial_ok, relay, death; /* death: of RARE, the others in percent */
+  guint send, fault, dial_ok, relay, death; /* death: of RARE; the others in percent. */
 } Plan;
 
 static void
@@ -59,7 +59,7 @@ any_connection (World *world, Rng *rng)
              : world->connections->pdata[rng_below (rng, world->connections->len)];
 }
 
-/* Frames that nobody sends who keeps the rules. */
+/* Injects frames that no process sends that keeps the rules. */
 static void
 inject (World *world, Rng *rng)
 {
@@ -78,21 +78,21 @@ inject (World *world, Rng *rng)
     case 0:
       bytes = g_bytes_new (noise, size);
       break;
-    case 1: /* a fragment of what is not due yet */
+    case 1: /* A fragment that is not due yet. */
       frame.number = G_GUINT64_CONSTANT (1) << 40;
       bytes = session_frame_encode (&frame);
       break;
-    case 2: /* acknowledges what nobody sent */
+    case 2: /* Acknowledges a fragment that was never sent. */
       frame.kind = SESSION_FRAME_ACK;
       frame.received[SESSION_BULK] = G_GUINT64_CONSTANT (1) << 40;
       bytes = session_frame_encode (&frame);
       break;
-    case 3: /* from somebody else, or a second one */
+    case 3: /* From another process, or a second HELLO. */
       frame.kind = SESSION_FRAME_HELLO;
       frame.from = (NodeId){ 7, 7, 7 };
       bytes = session_frame_encode (&frame);
       break;
-    default: /* the very first fragment, once more, and late; and not what it was */
+    default: /* The very first fragment again, late, with another content. */
       frame.number = 1;
       bytes = session_frame_encode (&frame);
       if (world->ends[connection->member[1]][connection->member[0]].delivered[frame.stream] == 0
@@ -139,7 +139,7 @@ strike (World *world, const Plan *plan, Rng *rng)
 
 /* ---- runs ---- */
 
-/* One action, or time passes until one is due. FALSE: nothing will ever happen. */
+/* Does one action, or lets time pass until one is due. FALSE: nothing can happen any more. */
 static gboolean
 go_on (World *world, Rng *rng, guint dial_ok, guint relay)
 {
@@ -214,21 +214,21 @@ run_seeds (guint64 from, guint64 n, Sum *sum)
   return TRUE;
 }
 
-/* ---- every single fault, and every pair, in a small exchange ---- */
+/* ---- every single fault and every pair of faults in a small exchange ---- */
 
 typedef enum
 {
   STRIKE_NONE,
-  STRIKE_BREAK_ALL,  /* the connections break, and all that is on its way is lost */
-  STRIKE_BREAK_NONE, /* … nothing */
-  STRIKE_BREAK_TO_A, /* … what is on its way to A, or to B */
+  STRIKE_BREAK_ALL,  /* The connections break, and everything under way is lost … */
+  STRIKE_BREAK_NONE, /* … nothing is lost */
+  STRIKE_BREAK_TO_A, /* … only what is under way to A, or to B, is lost */
   STRIKE_BREAK_TO_B,
   STRIKE_BREAK_BUT_ONE,
-  STRIKE_SEND_A, /* A has something to say */
+  STRIKE_SEND_A, /* A has something to send. */
   STRIKE_SEND_B,
-  STRIKE_DIAL_A, /* A makes one connection more */
+  STRIKE_DIAL_A, /* A makes one more connection. */
   STRIKE_DIAL_B,
-  STRIKE_DEAF_A, /* what is sent to A is lost from now on */
+  STRIKE_DEAF_A, /* What is sent to A is lost from now on. */
   STRIKE_DEAF_B,
   STRIKES
 } Strike;
@@ -255,7 +255,7 @@ deliver_blow (World *world, Strike strike)
   for (guint i = 0; i < world->connections->len; i++)
     {
       WorldConnection *one = world->connections->pdata[i];
-      guint a = one->member[0] == 0 ? 0 : 1; /* the end where A is */
+      guint a = one->member[0] == 0 ? 0 : 1; /* The end at which A is. */
       if (strike >= STRIKE_BREAK_ALL && strike <= STRIKE_BREAK_BUT_ONE && !one->broken)
         world_break (world, one, kept[strike][a], kept[strike][!a]);
       else if (strike == STRIKE_DEAF_A || strike == STRIKE_DEAF_B)
@@ -263,7 +263,8 @@ deliver_blow (World *world, Strike strike)
     }
 }
 
-/* Three rounds: A asks and B answers; B alone; both at once, each after all was quiet. */
+/* Three rounds: A asks and B answers; B alone sends; both send at once. Each begins when all is
+ * quiet. */
 static gboolean
 begin_round (World *world, guint round)
 {
@@ -281,9 +282,9 @@ begin_round (World *world, guint round)
   return TRUE;
 }
 
-/* Where every connection either works or breaks for both ends to see, nobody loses patience with
- * one, and none is dialled without need: two for each round, since both may dial, and for each
- * blow. */
+/* If every connection either works or breaks visibly for both ends, no end loses patience with a
+ * connection, and connections are only dialled if needed: two for each round, since both ends may
+ * dial, and for each blow. */
 static void
 check_economy (World *world, const Blow *blows, guint n_blows)
 {
@@ -296,7 +297,7 @@ check_economy (World *world, const Blow *blows, guint n_blows)
     world_fail (world, "%" G_GUINT64_FORMAT " connections were dialled", world->numbers);
 }
 
-/* `last`: of what may happen the last comes first. The number of steps that it took. */
+/* `last`: the last of the possible actions comes first. Returns the number of steps. */
 static guint
 run_case (const Blow *blows, guint n_blows, gboolean last, GString *story, char failure[256])
 {
@@ -326,7 +327,7 @@ run_case (const Blow *blows, guint n_blows, gboolean last, GString *story, char 
     world_fail (&world, "it does not come to rest");
   else
     world_check_end (&world);
-  if (!last) /* else some news comes only when patience is lost */
+  if (!last) /* Otherwise some news arrives only after a time limit. */
     check_economy (&world, blows, n_blows);
   g_strlcpy (failure, world.failure, 256);
   world_clear (&world);
@@ -349,7 +350,8 @@ try_case (const Blow *blows, guint n_blows, gboolean last, Sum *sum)
   return FALSE;
 }
 
-/* Every pair, if `pairs`, of which the second one comes at most `apart` steps later. */
+/* Tries every single blow; `pairs`: every pair, the second at most `apart` steps after the
+ * first. */
 static gboolean
 enumerate (gboolean last, gboolean pairs, guint apart, Sum *sum)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared bytes in the model engine: slots and frames speak of them as the real ones do, and whoever
- * is given a result must have what it speaks of. */
+/* Shared bytes in the model engine: slots and frames speak of them as the real ones do, and a slot
+ * that is given a result must also have the bytes that the result speaks of. */
 #include "config.h"
 
 #include "model-private.h"
@@ -32,7 +32,7 @@ model_share_own (Model *model, Frame *frame)
     frame->own = shared_add (model->config.shared, blob);
 }
 
-/* It was computed here. */
+/* The result was computed here. */
 void
 model_give (Model *model, Slot *slot)
 {
@@ -42,7 +42,7 @@ model_give (Model *model, Slot *slot)
     slot->gift = shared_add (model->config.shared, blob);
 }
 
-/* It came from elsewhere. */
+/* The result came from another node. */
 void
 model_take_gift (Model *model, Slot *slot)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Virtual time: what is to happen, in the order of (time, the order in which it was foreseen), and
- * the steps of the Nodes with all that follows from each. Every step goes into the hash. */
+/* Virtual time: handles the events of the agenda in order, and steps the Nodes with all that
+ * follows from each event. Every step is part of the hash. */
 #include "config.h"
 
 #include "sim-private.h"
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* More steps than this at one moment, and for each node, are a circle. */
+/* More steps at one moment than this, and for each node, mean an endless loop. */
 #define STEPS_AT_ONCE_MAX 5000
 #define STEPS_AT_ONCE_OF_EACH 100
 
@@ -83,7 +83,7 @@ note_effect (Sim *sim, const Process *process, const NodeEffect *effect)
 static void
 step_once (Sim *sim, Process *process, const NodeEvent *event)
 {
-  g_assert (sim->effects->len == 0); /* what they cause is stepped after them */
+  g_assert (sim->effects->len == 0); /* The events that the effects cause are stepped after them. */
   sim->outcome->steps++;
   note_event (sim, process, event);
   sim->heard = event->kind == NODE_EVENT_MESSAGE ? event->bytes : NULL;
@@ -92,7 +92,7 @@ step_once (Sim *sim, Process *process, const NodeEvent *event)
     node_check_invariants (process->node);
   for (guint i = 0; i < sim->effects->len && process->alive; i++)
     {
-      /* By value: what it causes may make the array grow. */
+      /* A copy: the event that it causes may make the array grow. */
       NodeEffect effect = g_array_index (sim->effects, NodeEffect, i);
       note_effect (sim, process, &effect);
       process_carry_out (sim, process, &effect);
@@ -127,7 +127,7 @@ event_of_model (const Sim *sim, const ModelEvent *said)
   return event;
 }
 
-/* (transfer full) (nullable): the job that is told of, where results are computed twice. */
+/* (transfer full) (nullable) The job that the event reports, if results are computed twice. */
 static Loan *
 whole_job (const Sim *sim, const ModelEvent *said)
 {
@@ -184,8 +184,8 @@ step_mail (Sim *sim, Process *process)
   return TRUE;
 }
 
-/* All that a driver does before it sleeps again: answers of the engine come at once, its mail now
- * or a while later. */
+/* Does all that a driver does before it sleeps again: the engine answers at once, its mailbox is
+ * read now or a while later. */
 static void
 settle (Sim *sim, Process *process, gboolean read_mail)
 {
@@ -240,7 +240,8 @@ read_mail (Sim *sim, Process *process)
   settle (sim, process, TRUE);
 }
 
-/* A process handles what comes over its links one after the other. TRUE: it comes to this later. */
+/* A process handles the messages of its links one after the other. TRUE: this one is handled
+ * later. */
 static gboolean
 is_put_off (Sim *sim, Process *process, Happen *what)
 {
@@ -277,7 +278,7 @@ happen (Sim *sim, Happen *what)
       faults_start_life (sim, (guint)what->number);
       return;
     case HAPPEN_START:
-      if (!sim->resuming || what->number != 0) /* else it was to join a life that is over */
+      if (!sim->resuming || what->number != 0) /* Otherwise it was to join a life that is over. */
         faults_start_process (sim, what->flag, what->number != 0);
       return;
     case HAPPEN_LOOK:
@@ -293,7 +294,7 @@ happen (Sim *sim, Happen *what)
     }
   if (process->paused_us > sim->now_us)
     {
-      /* It comes when the process goes on, in its old order. */
+      /* It is handled when the process goes on, in its old order. */
       what->at_us = process->paused_us;
       (void)agenda_add (&sim->agenda, what);
       what->bytes = NULL;
@@ -315,7 +316,7 @@ is_over (const Sim *sim)
   return sim->outcome->failure[0] != '\0' || (sim->founded && !sim->resuming && !sim_lives (sim));
 }
 
-/* The two sides of a split have had the time to meet. */
+/* TRUE: the two sides of a split have had the time to meet. */
 static gboolean
 is_quiet (const Sim *sim)
 {
@@ -380,7 +381,7 @@ sim_run (const Plan *plan, SimMakes makes, Outcome *outcome)
 void
 sim_run_story (const Plan *plan, SimMakes makes, Story *story, Outcome *outcome)
 {
-  g_autofree Sim *sim = g_new0 (Sim, 1); /* a large one */
+  g_autofree Sim *sim = g_new0 (Sim, 1); /* Too large for the stack. */
 
   sim->plan = plan;
   sim->outcome = outcome;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ways to steal side by side, on two sites that are far from each other; and what idle nodes say.
- * It has larger trees than the other tests: its files are compiled for that (Makefile.inc). */
+/* Compares ways to steal on two distant sites, and measures what idle nodes send. Its trees are
+ * larger than those of the other tests, so its files are compiled with other limits
+ * (Makefile.inc). */
 #include "config.h"
 
 #include "sim.h"
@@ -8,17 +9,17 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NODES 16 /* half of them at each site */
+#define NODES 16 /* Half of them at each site. */
 #define LEAF_US 5000
-#define WAN_US 25000 /* one way: 50 ms for a question and its answer */
+#define WAN_US 25000 /* One way: 50 ms for a request and its answer. */
 #define SEEDS 5
 #define FASTER 1.3
-#define LONG_NODES 8 /* the start and the end over a long way matter less then */
+#define LONG_NODES 8 /* Then the slow start and end matter less. */
 #define WITHIN_ONE_SITE 1.10
 #define IDLE_NODES 16
 #define IDLE_US (120 * SIM_SECOND)
 #define IDLE_FRAMES_PER_S 5.0
-#define MAIN_US SIM_SECOND /* all have joined by then */
+#define MAIN_US SIM_SECOND /* All have joined by then. */
 
 static const char *const names[] = { "crs", "rs", "mw" };
 
@@ -41,10 +42,11 @@ typedef struct
   NodeSteal steal;
   guint64 wan_us;
   guint n_nodes;
-  gboolean balanced; /* the tree */
+  gboolean balanced; /* The tree is balanced. */
 } Race;
 
-/* Seconds from main to the end, the mean of all seeds; 0: something failed, and was said. */
+/* Returns the mean time from main's start to the end over all seeds, in seconds; 0: a run failed,
+ * and its failure has been printed. */
 static double
 race (Race how)
 {
@@ -78,7 +80,7 @@ race (Race how)
   return sum_s / SEEDS;
 }
 
-/* What each process sends while the first one is at work for so long. */
+/* Counts what each process sends while the first process works for `busy_us`. */
 static gboolean
 count_sent (guint64 busy_us, Outcome *outcome)
 {
@@ -92,8 +94,8 @@ count_sent (guint64 busy_us, Outcome *outcome)
   return outcome->failure[0] == '\0';
 }
 
-/* Messages that the one of the idle nodes that sends most sends in a second; beginning and end of
- * the run are in both counts. */
+/* Returns the messages per second of the idle node that sends most. Both runs have the same begin
+ * and end, so the difference contains neither. */
 static double
 idle_frames (void)
 {

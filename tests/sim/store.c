@@ -38,7 +38,7 @@ store_cover_all (const Store *store, gboolean *covered)
     }
 }
 
-/* All that is there of `top` and below it. Returns the work of its rows. */
+/* Removes all rows of `top` and below. Returns their work. */
 static guint64
 drop_all (Store *store, guint32 top)
 {
@@ -58,9 +58,9 @@ drop_all (Store *store, guint32 top)
   return work_us;
 }
 
-/* A row below a saved one is dropped; rows below a new one go, and their work is the new one's.
- * What is saved again has a new owner, with whom its work is lost (count_work); the real scribe
- * keeps who computed a row. */
+/* Adds a row. A row below a saved one is dropped; a new row removes the rows below it, and their
+ * work becomes its own. A row that is saved again has a new owner, with whom its work can be lost
+ * (count_work); the real scribe keeps the node that computed the row. */
 static void
 add (Store *store, guint32 job, const NodeId *node, guint64 work_us)
 {
@@ -91,7 +91,7 @@ add_kept (Store *store, guint32 job, guint32 children, guint64 work_us)
   store->kept_us[job] = MAX (MAX (work_us, below_us), store->kept_us[job]);
 }
 
-/* Does a row that is there speak of the gift of this job? */
+/* TRUE: a saved row speaks of the gift of this job. */
 static gboolean
 is_spoken_of (const Store *store, guint32 job)
 {
@@ -106,7 +106,7 @@ is_spoken_of (const Store *store, guint32 job)
          && tree_keeps_gift (store->tree, self->parent, self->number);
 }
 
-/* What nothing speaks of any more goes. */
+/* Removes the gifts that no row speaks of any more. */
 static void
 sweep (Store *store)
 {
@@ -114,7 +114,7 @@ sweep (Store *store)
     store->gifts[i] = store->gifts[i] && is_spoken_of (store, i);
 }
 
-/* What the row speaks of must have come with it. FALSE: it has not. */
+/* FALSE: a gift that the row speaks of has not come with it. */
 static gboolean
 save_gift (Store *store, guint32 job, const Row *row)
 {
@@ -266,7 +266,7 @@ store_unite (Store *store, const Store *other)
   sweep (store);
 }
 
-/* FALSE: it is not there. */
+/* FALSE: the gift is missing. */
 static gboolean
 load_gift (const Store *store, guint32 job, SharedStore *shared, Row *row)
 {

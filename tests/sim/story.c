@@ -8,11 +8,11 @@
 
 #include <string.h>
 
-/* Left out unless a scenario shows them: heartbeats, figures, rows of the ledger, and what only
- * prepares the next message. */
+/* Left out unless a scenario shows them: heartbeats, figures, rows of the ledger, and messages that
+ * only prepare the next one. */
 static const char *const noise[]
     = { "ping", "work", "event", "report", "reported", "noted", "stem", "frame", "log" };
-/* Words for the lines that are no messages. */
+/* The words for lines that are no messages. */
 static const char *const others[]
     = { "frame", "run", "link", "process", "members", "known", "log" };
 
@@ -77,7 +77,7 @@ story_hide (Story *story, const char *word, gboolean hidden)
   return TRUE;
 }
 
-/* A member by its id, another process by its number in the order of their starts, from 1. */
+/* A member's id; for another process its number, counted from 1 in the order of the starts. */
 static const char *
 name_of (const Process *process, char text[NODE_ID_TEXT_MAX])
 {
@@ -118,7 +118,8 @@ add_line (Sim *sim, const char *word, gboolean lost, const char *format, ...)
   g_array_append_val (story->lines, line);
 }
 
-/* Before what a step leads to: the members as the process sees them, if that has changed. */
+/* Called before a step's effects: adds the members as the process knows them, if they have
+ * changed. */
 static void
 look_at_members (Sim *sim, const Process *process)
 {
@@ -315,7 +316,7 @@ story_ended (Sim *sim, const Process *process, FaultKind how)
               how == FAULT_VANISH ? "vanishes" : "crashes");
 }
 
-/* FALSE: no process of that name lives. */
+/* FALSE: no process of that name is alive. */
 static gboolean
 strike (Sim *sim, const StoryCommand *command)
 {
@@ -340,7 +341,7 @@ strike (Sim *sim, const StoryCommand *command)
   return FALSE;
 }
 
-/* Has a line that came since the command began this text? */
+/* TRUE: a line after the start of the command contains this text. */
 static gboolean
 has_said (Story *story, const StoryCommand *command)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Plans for one purpose each. */
+/* Plans for one purpose each (see swarm.h). */
 #include "config.h"
 
 #include "swarm.h"
@@ -110,14 +110,14 @@ swarm_add_fault (Plan *plan, FaultKind kind, guint node, guint64 message)
       plan->silence_us = 6 * plan->heartbeat_us;
     }
   if (kind == FAULT_VANISH)
-    plan->patience_us = 60 * SIM_SECOND; /* silence is believed after 28 s only */
+    plan->patience_us = 60 * SIM_SECOND; /* Silence is only believed after 28 s. */
 }
 
 void
 swarm_split_plan (guint64 seed, guint n_sites, guint64 wall_us, gboolean checkpoint, Plan *plan)
 {
   guint n_nodes = 2 * n_sites;
-  /* A node's share of the work takes three times as long as the wall stands. */
+  /* A node's share of the work takes three times as long as the wall lasts. */
   guint64 cost_us = 6 * n_nodes * (wall_us + 200 * SIM_SECOND) / TREE_JOBS_MAX;
   TreeShape shape = { .seed = seed,
                       .n = TREE_JOBS_MAX,
@@ -141,7 +141,7 @@ swarm_split_plan (guint64 seed, guint n_sites, guint64 wall_us, gboolean checkpo
   swarm_row_of_sites (plan, n_sites);
   plan->faults[0] = (Fault){ .kind = FAULT_WALL,
                              .node = (guint)(seed % (n_sites - 1)),
-                             .count = n_sites - 1, /* the next site */
+                             .count = n_sites - 1, /* The next site. */
                              .at_us = plan->tree->work_us / n_nodes / 3,
                              .for_us = wall_us };
   plan->united_us = swarm_united_after_us (plan);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Draws plans. */
+/* Draws plans (see swarm.h). */
 #include "config.h"
 
 #include "swarm.h"
@@ -17,11 +17,11 @@
 #define HALF_OPEN_PERCENT 4
 #define IMPATIENT_PERCENT 30
 #define BUDDIES_PERCENT 60
-#define RING_PERCENT 40   /* of these */
-#define THEFT_PERCENT 50  /* of these */
-#define CUT_PERCENT 15    /* of those with a checkpoint and without buddies */
+#define RING_PERCENT 40  /* Of those. */
+#define THEFT_PERCENT 50 /* Of those. */
+#define CUT_PERCENT 15   /* Of the runs with a checkpoint and without buddies. */
 #define REPEATS_PERCENT 6
-#define MIRROR_PERCENT 25 /* of those with buddies, as plan mirror has it */
+#define MIRROR_PERCENT 25 /* Of the runs with buddies: as in plan mirror. */
 #define SPARSE_PERCENT 30
 
 static guint64
@@ -44,7 +44,7 @@ draw_tree (Rng *rng, guint64 delay_us)
                                 : rng_between (rng, 41, TREE_JOBS_MAX));
   shape.depth_bias = (guint)(rng_chance (rng, 6) ? rng_between (rng, 90, 99) : rng_below (rng, 60));
   if (shape.depth_bias >= 90)
-    shape.n = TREE_JOBS_MAX; /* deep enough for stems */
+    shape.n = TREE_JOBS_MAX; /* Deep enough for stems. */
   shape.aborts = (guint)(rng_chance (rng, 40) ? rng_between (rng, 10, 70) : 0);
   shape.shares = shape.seed % 2 == 0 ? 10 + (guint)(shape.seed / 2 % 70) : 0;
   shape.roots = tree_draw_roots (shape.seed);
@@ -52,7 +52,7 @@ draw_tree (Rng *rng, guint64 delay_us)
   return tree_new (&shape);
 }
 
-/* Short ones mostly; some outlast the limit of silence. */
+/* Mostly short spans; some are longer than the limit of silence. */
 static guint64
 draw_span (Rng *rng, guint64 run_us)
 {
@@ -90,8 +90,8 @@ draw_faults (Rng *rng, Plan *plan)
     }
 }
 
-/* A run with silence in it lasts long in virtual time; saving all the while would only cost real
- * time. */
+/* TRUE: the run lasts long in virtual time, because it contains silence. Saving all the while would
+ * only cost real time. */
 static gboolean
 is_long (const Plan *plan)
 {
@@ -102,8 +102,7 @@ is_long (const Plan *plan)
   return FALSE;
 }
 
-/* Jobs so long that the run outlasts false alarms: both sides of a split work on, and meet again.
- */
+/* Jobs so long that the run outlasts false alarms: both sides of a split go on and meet again. */
 static void
 draw_split (Rng *rng, Plan *plan)
 {
@@ -136,7 +135,7 @@ draw_split (Rng *rng, Plan *plan)
     }
 }
 
-/* Jobs as long as commits: coordinators are elected, slow, struck and two at a time. */
+/* Jobs as long as commits: coordinators are elected, slow, struck, and two at a time. */
 static void
 draw_lease (Rng *rng, Plan *plan)
 {
@@ -163,7 +162,7 @@ draw_lease (Rng *rng, Plan *plan)
   plan->save_us = rng_between (rng, 20000, 200000);
   plan->publish_us = rng_between (rng, 20000, 500000);
   plan->n_faults = (guint)rng_below (rng, 5);
-  if (rng_chance (rng, 40)) /* nothing else goes wrong: nothing may be missing */
+  if (rng_chance (rng, 40)) /* Nothing else goes wrong: nothing may be missing. */
     {
       plan->n_faults = 1;
       plan->faults[0].kind = rng_chance (rng, 50) ? FAULT_SAVE : FAULT_SUSPEND;
@@ -200,7 +199,7 @@ draw_leaves (Rng *rng, Plan *plan)
                                .at_us = rng_below (rng, plan->tree->work_us / plan->n_nodes + 1) };
 }
 
-/* Shorter times than usual, but no shorter than what links do when nothing is wrong. */
+/* Draws shorter time limits than usual, but none shorter than the delays of healthy links. */
 static void
 draw_patience (Rng *rng, Plan *plan)
 {
@@ -211,7 +210,7 @@ draw_patience (Rng *rng, Plan *plan)
                      * rng_between (rng, NODE_SILENCE_HEARTBEATS, 2 * NODE_SILENCE_HEARTBEATS);
 }
 
-/* Half-open links and nothing else, so nobody is to be taken for dead. */
+/* Half-open links are the only faults, so no process may be taken for dead. */
 static void
 draw_half_open (Rng *rng, Plan *plan)
 {
@@ -229,7 +228,7 @@ draw_half_open (Rng *rng, Plan *plan)
   };
 }
 
-/* A job that no process survives; with other faults, or alone. */
+/* A job that no process survives, with other faults or alone. */
 static void
 draw_poison (guint64 seed, Plan *plan)
 {
@@ -245,7 +244,7 @@ draw_poison (guint64 seed, Plan *plan)
       = (Fault){ .kind = FAULT_POISON, .count = (guint)rng_below (&rng, plan->tree->n) };
 }
 
-/* How long main needs between two roots: no time at all, or so long that faults strike there. */
+/* The time that main needs between two roots: none, or so long that faults strike in it. */
 static guint64
 draw_between (guint64 seed, const Plan *plan)
 {
@@ -266,7 +265,7 @@ draw_scans (guint64 seed, Plan *plan)
                                           : 1 + rng_below (&rng, SIM_SECOND / 5);
 }
 
-/* Jobs that are short beside the run, so that what lasts longer than it must is seen. */
+/* Jobs that are short compared with the run, so that every needless wait is visible. */
 static void
 draw_calm_tree (Rng *rng, Plan *plan)
 {
@@ -288,8 +287,8 @@ draw_calm_tree (Rng *rng, Plan *plan)
   plan->slow_node = FALSE;
 }
 
-/* Nothing goes wrong, but people save, suspend, add nodes and have them leave, now and then in the
- * middle of another of these: all of it ends soon, and by itself. */
+/* Nothing goes wrong. The user saves, suspends, adds nodes and makes nodes leave, sometimes while
+ * another of these is under way: each ends soon and without a time limit. */
 static void
 draw_calm (guint64 seed, Plan *plan)
 {
@@ -320,7 +319,7 @@ draw_calm (guint64 seed, Plan *plan)
     plan->faults[plan->n_faults - 1].kind = FAULT_SUSPEND;
 }
 
-/* A run that takes nobody in whom it has not started, and people who try. */
+/* A closed run, and processes that try to join uninvited. */
 static void
 draw_closed (guint64 seed, Plan *plan)
 {
@@ -334,8 +333,8 @@ draw_closed (guint64 seed, Plan *plan)
                    .at_us = rng_below (&rng, plan->tree->work_us / plan->n_nodes + 1) };
 }
 
-/* Sites that do not reach each other, or in one direction only. One of them reaches all, or is
- * reached, unless everything may be. */
+/* Sites that do not reach each other, or only in one direction. One site reaches all or is reached
+ * by all, unless anything may be drawn. */
 static void
 draw_sites (guint64 seed, Plan *plan)
 {
@@ -345,7 +344,7 @@ draw_sites (guint64 seed, Plan *plan)
   plan->far_hosts = rng_chance (rng, 20);
   if (plan->solo || !rng_chance (rng, SITES_PERCENT))
     return;
-  if (rng_chance (rng, 70)) /* long enough for all to join */
+  if (rng_chance (rng, 70)) /* Long enough for all to join. */
     {
       TreeShape shape = { .seed = rng_next (rng),
                           .n = (guint)rng_between (rng, 30, TREE_JOBS_MAX),
@@ -366,19 +365,19 @@ draw_sites (guint64 seed, Plan *plan)
     }
   plan->far_hosts = TRUE;
   plan->n_sites = (guint)rng_between (rng, 2, SIM_SITES_MAX);
-  plan->heartbeat_us = plan->silence_us = 0; /* looking for a way takes seconds */
+  plan->heartbeat_us = plan->silence_us = 0; /* Looking for a way takes seconds. */
   hub %= plan->n_sites;
   for (guint a = 0; a < plan->n_sites; a++)
     for (guint b = 0; b < plan->n_sites; b++)
       if (a != b && rng_chance (rng, 60))
         plan->ways[a][b] = rng_chance (rng, 50) ? WAY_REFUSES : WAY_DROPS;
   for (guint a = 0; a < plan->n_sites; a++)
-    if (a != hub && rng_chance (rng, 70)) /* who joins dials, so mostly the hub is reached */
+    if (a != hub && rng_chance (rng, 70)) /* A joiner dials, so mostly the hub is reached. */
       plan->ways[a][hub] = WAY_OPEN;
     else
       plan->ways[hub][a] = plan->ways[a][hub] = WAY_OPEN;
   if (rng_chance (rng, 40))
-    plan->n_faults = 0; /* nothing else goes wrong */
+    plan->n_faults = 0; /* Nothing else goes wrong. */
   for (guint i = 0; i < plan->n_faults; i++)
     if (rng_chance (rng, 40))
       {
@@ -389,7 +388,7 @@ draw_sites (guint64 seed, Plan *plan)
       }
 }
 
-/* Where the checkpoint is, and who gets there how fast. */
+/* Where the checkpoint is, and how fast each process reaches it. */
 static void
 draw_store (Rng *rng, Plan *plan)
 {
@@ -413,8 +412,8 @@ swarm_united_after_us (const Plan *plan)
   return 3 * silence_us + longest_us / 4 + 40 * SIM_SECOND;
 }
 
-/* Two to four sites in a row, of which each reaches the next one only; between two of them nothing
- * gets through for a while. Jobs so long that both sides have to do meanwhile. */
+/* Two to four sites in a row, each of which reaches only the next one; between two of them nothing
+ * passes for a while. The jobs are so long that both sides have work meanwhile. */
 static void
 draw_parted (guint64 seed, Plan *plan)
 {
@@ -453,7 +452,7 @@ draw_parted (guint64 seed, Plan *plan)
     };
 }
 
-/* Rows go to buddies as often as to the coordinator, or much more seldom. */
+/* Rows are sent to buddies as often as to the coordinator, or much less often. */
 static void
 draw_buddies (guint64 seed, Plan *plan)
 {
@@ -471,7 +470,7 @@ draw_buddies (guint64 seed, Plan *plan)
     plan->buddies = SIM_CUT;
 }
 
-/* Nodes have links to a few others only, as in runs of many. */
+/* Nodes have links to a few others only, as in large runs. */
 static void
 draw_sparse (guint64 seed, Plan *plan)
 {
@@ -481,7 +480,7 @@ draw_sparse (guint64 seed, Plan *plan)
     plan->dense = (guint)rng_between (&rng, 1, 3);
 }
 
-/* Some results are computed twice, or all. */
+/* Some results are computed twice, or all are. */
 static void
 draw_repeats (guint64 seed, Plan *plan)
 {
@@ -547,7 +546,7 @@ swarm_plan (guint64 seed, Plan *plan)
   draw_closed (seed, plan);
   draw_sites (seed, plan);
   draw_parted (seed, plan);
-  if (plan->n_sites == 0) /* on both sides of a wall they are counted anew */
+  if (plan->n_sites == 0) /* On both sides of a wall they are counted anew. */
     draw_poison (seed, plan);
   draw_buddies (seed, plan);
   draw_sparse (seed, plan);
@@ -557,7 +556,7 @@ swarm_plan (guint64 seed, Plan *plan)
   if (is_long (plan) || plan->n_sites > 0)
     plan->save_us = plan->publish_us = SIM_SECOND;
   plan->patience_us = 16 * plan->tree->work_us + 120 * SIM_SECOND;
-  if (plan->silence_us > NODE_SILENCE_US) /* some are known to be dead by their silence only */
+  if (plan->silence_us > NODE_SILENCE_US) /* Only silence tells of some deaths. */
     plan->patience_us += 3 * (plan->silence_us - NODE_SILENCE_US);
   plan->united_us = plan->solo || plan->swings ? 0 : swarm_united_after_us (plan);
 }

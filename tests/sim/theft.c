@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Crashes at each step of a steal (T0-12, T2-4). Paper 000 claims that its protocol was checked
- * against all scenarios of failing victims and thieves, and does not print them. This program
- * does, for ours. A run under plan buddy is watched once, and a steal of it is chosen whose
- * thief has a keeper that is not its victim. Then the run is repeated for each step of that
- * steal and each set of one or two processes that crash there. `sim --theft` prints a line for
- * each run; without arguments this is a test of `make check`. */
+ * against all scenarios of failing victims and thieves, but does not print them. This program
+ * prints them for our protocol. It watches one run under plan buddy and chooses a steal whose thief
+ * has a keeper that is not its victim. Then it repeats the run for each step of that steal and each
+ * set of one or two processes that crash there. `sim --theft` prints a line for each run; without
+ * arguments this is a test of `make check`. */
 #include "config.h"
 
 #include "enumerate.h"
@@ -20,16 +20,16 @@
 #define NODES 4
 #define NOBODY G_MAXUINT
 
-/* The events of a steal, lettered as in the figure of paper 000 where it has them. */
+/* The steps of a steal, with the letters of the figure in paper 000 where it has them. */
 typedef enum
 {
-  STEP_REQUEST, /* B: STEAL arrives at the victim */
-  STEP_JOBS,    /* E: JOBS arrives at the thief */
-  STEP_COPY,    /* F: the thief's row arrives at its keeper */
-  STEP_COPIED,  /* … and the answer at the thief */
-  STEP_RESULT,  /* G: RESULT arrives at the victim */
-  STEP_ACK,     /* the victim's keeper has the row, and ACK arrives at the thief */
-  STEP_AFTER,   /* the message after that */
+  STEP_REQUEST, /* B: STEAL arrives at the victim. */
+  STEP_JOBS,    /* E: JOBS arrives at the thief. */
+  STEP_COPY,    /* F: the thief's row arrives at its keeper … */
+  STEP_COPIED,  /* … and the answer at the thief. */
+  STEP_RESULT,  /* G: RESULT arrives at the victim. */
+  STEP_ACK,     /* The victim's keeper has the row, and ACK arrives at the thief. */
+  STEP_AFTER,   /* The next message. */
   STEPS
 } Step;
 
@@ -45,13 +45,13 @@ enum
 {
   VICTIM,
   THIEF,
-  KEEPER, /* the thief's */
+  KEEPER, /* The thief's keeper. */
   ROLES
 };
 
 static const char *const role_names[ROLES] = { "victim", "thief", "keeper" };
 
-/* One or two of them. */
+/* The processes that crash: one or two. */
 static const guint sets[][2] = { { VICTIM, ROLES }, { THIEF, ROLES },   { KEEPER, ROLES },
                                  { VICTIM, THIEF }, { VICTIM, KEEPER }, { THIEF, KEEPER } };
 
@@ -67,14 +67,14 @@ typedef struct
 {
   SimWatch watch;
   const Tree *tree;
-  GArray *seen; /* of Seen; NULL: not wanted */
+  GArray *seen; /* Of Seen; NULL: not wanted. */
   guint times[TREE_JOBS_MAX];
 } Watch;
 
 typedef struct
 {
   guint process[ROLES];
-  guint64 at[STEPS]; /* messages */
+  guint64 at[STEPS]; /* Numbers of messages. */
   guint32 job;
 } Theft;
 
@@ -114,11 +114,12 @@ make_plan (Plan *plan, Watch *watch, GArray *seen)
   plan->buddies = SIM_THEFT;
   enumerate_make_lasting (plan);
   *watch = (Watch){ .watch = { on_message, on_started }, .tree = plan->tree, .seen = seen };
-  plan->sudden = TRUE; /* what a process sent last goes with it */
+  plan->sudden = TRUE; /* A crash also takes what the process sent last. */
   plan->watch = &watch->watch;
 }
 
-/* The first such message after `after`; a path or a loan that is wanted is its own. NULL: none. */
+/* The first message after number `after` that matches `like`; NOBODY, an empty path and loan 0
+ * match everything. NULL: none. */
 static const Seen *
 next_seen (const GArray *seen, guint64 after, const Seen *like)
 {
@@ -135,7 +136,7 @@ next_seen (const GArray *seen, guint64 after, const Seen *like)
   return NULL;
 }
 
-/* The last STEAL of this thief before its job came. */
+/* The last STEAL of this thief before its job arrived. */
 static guint64
 request_of (const GArray *seen, const Seen *jobs)
 {
@@ -151,7 +152,8 @@ request_of (const GArray *seen, const Seen *jobs)
   return number;
 }
 
-/* FALSE: this one was no whole steal between two, with a third that keeps its row. */
+/* FALSE: this is no complete steal between two processes with a third one that keeps the thief's
+ * row. */
 static gboolean
 read_theft (const GArray *seen, const Tree *tree, const Seen *jobs, Theft *theft)
 {
@@ -178,7 +180,7 @@ read_theft (const GArray *seen, const Tree *tree, const Seen *jobs, Theft *theft
   return TRUE;
 }
 
-/* FALSE: there is none, or the run is bad. */
+/* FALSE: there is no such steal, or the run failed. */
 static gboolean
 find_theft (Theft *theft)
 {
@@ -199,13 +201,13 @@ find_theft (Theft *theft)
 
 typedef struct
 {
-  guint again; /* jobs that began once more, each time */
+  guint again; /* Jobs that began once more, each time. */
   gboolean stolen_again;
   guint64 lost_us;
   char failure[400];
 } Cost;
 
-/* Faults count living processes, so the second of two may have moved up. */
+/* Faults number the living processes, so the second process may have moved up. */
 static void
 crash_at (const Theft *theft, Step step, const guint set[2], Cost *cost)
 {
@@ -239,21 +241,21 @@ set_name (const guint set[2])
   return text;
 }
 
-/* May the stolen job itself run again? Not once its result stands with somebody who lives. */
+/* TRUE: the stolen job itself may run again. It may not once its result is at a living process. */
 static gboolean
 may_run_again (Step step, const guint set[2])
 {
   gboolean dies[ROLES + 1] = { FALSE };
 
   dies[set[0]] = dies[set[1]] = TRUE;
-  if (step <= STEP_COPY) /* only the thief has it */
+  if (step <= STEP_COPY) /* Only the thief has it. */
     return dies[THIEF];
-  if (step <= STEP_RESULT) /* thief and keeper */
+  if (step <= STEP_RESULT) /* Thief and keeper have it. */
     return dies[THIEF] && dies[KEEPER];
   return dies[VICTIM] && dies[THIEF] && dies[KEEPER];
 }
 
-/* Prints all if `prints`. Returns how many runs were wrong. */
+/* Tries all cases; `prints`: prints each. Returns the number of wrong runs. */
 static guint
 try_all (gboolean prints, guint *runs)
 {
