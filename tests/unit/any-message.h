@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages of any kind with random contents that keep all rules, made from the schema. */
+/* Messages of every kind with random contents that keep all rules, made from the schema. */
 #pragma once
 
 #include "satin/protocol/messages/message-fields.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the tests of scribe and restore share: a folder of their own, an identity, rows, and a
+/* Shared by the tests of scribe and restore: a folder for each test, an identity, rows, and a
  * mailbox for the scribe's news. Each test program includes it once. */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the tests of copies of what stands at a place share: the store in memory (shelf.h), files
- * with SQLite's header, and a clock that is counted, not waited for. Each test program includes it
- * once. */
+/* Shared by the tests of copies of a place's files: the store in memory (shelf.h), files with
+ * SQLite's header, and a replaced clock that counts waits instead of waiting. Each test program
+ * includes it once. */
 #pragma once
 
 #include "shelf.h"

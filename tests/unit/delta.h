@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the tests of deltas share. Small files stand for large ones: a base may have a delta from
+/* Shared by the tests of deltas. Small files stand for large ones: a base may have a delta from
  * FROM_BYTES on. Each test program includes it once. */
 #pragma once
 

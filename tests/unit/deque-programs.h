@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The jobs and programs that test-deque takes through all interleavings. Each leaf has a byte of
- * the result. */
+/* The jobs and programs that test-deque runs in all interleavings. Each leaf has a byte of the
+ * result. */
 #pragma once
 
 #include "engine.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What was written and not synced is remembered with what stood there before, so that a cut can
- * take any part of it back. */
+/* See disk.h. Remembers what was written and not synced, and the content before, so that a cut can
+ * undo any part of it. */
 #include "disk.h"
 
 #include <dlfcn.h>

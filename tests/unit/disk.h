@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A disk that fails and a machine that loses power: the program's own calls that change files, and
- * SQLite's, go through here. Each of them is a step. Link disk.c and the calls are taken over. */
+/* A disk that fails, and a machine that loses power: replaces the calls that change files, of the
+ * program and of SQLite. Each call is a step. A program that links disk.c has its calls
+ * replaced. */
 #pragma once
 
 #include <glib.h>

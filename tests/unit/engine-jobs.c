@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Jobs for the tests of the engine, and what they give when computed without it. */
+/* Jobs for the tests of the engine, and the same computations without it. */
 #include "config.h"
 
 #include "engine-jobs.h"

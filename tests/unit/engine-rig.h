@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A driver for the tests of the engine: sleeps until the mailbox has something. */
+/* A driver for the tests of the engine: sleeps until the mailbox contains something. */
 #pragma once
 
 #include "exchange.h"

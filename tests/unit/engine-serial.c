@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the jobs of engine-jobs.h give, as bytes, by their number in the table. */
+/* The results of the jobs of engine-jobs.h, as bytes, by their number in the table. */
 #include "config.h"
 
 #include "engine-jobs.h"

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Takes every interleaving of two threads, which are coroutines that may change places before each
- * atomic access (steps.h). A depth-first search takes every choice; what stands in memory together
- * with what each thread has read so far is the state, and a state that was met before is not gone
- * through again. The interleavings are sequentially consistent: weaker orders are ThreadSanitizer's
- * part. */
+/* Tries every interleaving of two threads. The threads are coroutines that may switch before each
+ * atomic access (steps.h). A depth-first search tries every choice. A state is the memory together
+ * with all that each thread has read; a state that was met before is not searched again. The
+ * interleavings are sequentially consistent: weaker orders are left to ThreadSanitizer. */
 #pragma once
 
 #include <glib.h>

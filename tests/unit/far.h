@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the tests of coordinators whose checkpoint stands at a URI share: the store in memory
- * (shelf.h) and a clock on which long waits cost nothing. Each test program includes it once, and
- * checkpoint.h with it. */
+/* Shared by the tests of coordinators with a checkpoint at a URI: the store in memory (shelf.h) and
+ * a clock on which long waits take no time. Each test program includes it once, together with
+ * checkpoint.h. */
 #pragma once
 
 #include "checkpoint.h"

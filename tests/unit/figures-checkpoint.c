@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measures what the scribe costs: figures-checkpoint [ROWS [VALUE-BYTES]]. Saves that many rows in
- * the order in which nodes give them, publishes, and starts again from the file, each step with its
- * time; says the bytes of the file beside paths and values, and the greatest memory. */
+/* Measures the cost of the scribe: figures-checkpoint [ROWS [VALUE-BYTES]]. Saves ROWS rows in the
+ * order in which nodes send them, publishes, and starts again from the file; prints the time of
+ * each step, the bytes that the file has besides paths and values, and the peak memory. */
 #include "checkpoint.h"
 
 #include <stdlib.h>

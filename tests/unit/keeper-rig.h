@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the tests of keeper.c share: the driver, the Node and the scribe are played here, and what
- * is posted runs when the test says so. For one source of a program. */
+/* Shared by the tests of keeper.c: plays the driver, the Node and the scribe; posted functions run
+ * when the test says so. Only one source of a program may include it. */
 #pragma once
 
 #include "node/driver-private.h"

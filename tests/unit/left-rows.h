@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The rows of a checkpoint as it grows, and how Left reads them. */
+/* The rows of a checkpoint as it grows, in the way in which Left reads them. */
 #pragma once
 
 #include "coordinator/left.h"

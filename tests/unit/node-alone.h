@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One node of a world (node-world.h) stepped alone: what it asks for is looked at and goes nowhere.
- */
+/* Steps one node of a world (node-world.h) alone: its effects are kept for the test and not carried
+ * out. */
 #pragma once
 
 #include "node-world.h"

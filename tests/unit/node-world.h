@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two or three Nodes in one small world: links that deliver at once and in order, engines that only
- * write down what they are told, a clock that is moved by hand. What a node told its engine stands
- * in `log`, one line each. */
+/* Two or three Nodes in a small world: links deliver at once and in order, engines only record what
+ * they are told, and the test moves the clock. `log` has one line for each thing that a node told
+ * its engine. */
 #ifndef NODE_WORLD_H
 #define NODE_WORLD_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Values for each row of the tables of options (node/options.h), two good ones and a wrong one, and
- * what a row has put into its field, as text. A row with a reader that is not known here fails. */
+/* Values for each row of the tables of options (node/options.h), two valid and one invalid, and the
+ * text of what a row has stored in its field. A row with an unknown reader fails. */
 #pragma once
 
 #include "node/options.h"

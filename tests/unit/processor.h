@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a computation costs, for limits that no other load of the machine can break. */
+/* Measures the processor time of a computation, for limits that the load of the machine cannot
+ * break. */
 #pragma once
 
 #include <time.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two ends of one session, whose frames the test carries as it likes. */
+/* The two ends of one session; the test carries the frames. */
 #pragma once
 
 #include "mesh/session.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What shelf.c (libcurl's functions, and what tests say) and shelf-store.c (what stands there, and
- * what each kind of store does with a request) share. */
+/* Shared by shelf.c (libcurl's functions and those for tests) and shelf-store.c (the content, and
+ * how each kind of store answers a request). */
 #pragma once
 
 #include "shelf.h"

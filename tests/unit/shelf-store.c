@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The store itself: files and folders in memory, and what each kind of store does with them. */
+/* The store itself: files and folders in memory, and how each kind of store answers requests. */
 #include "shelf-private.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See shelf.h. One lock is held while a request runs, so that requests of several threads follow
- * each other as at a store that does one thing at a time. */
+/* See shelf.h. A lock is held while a request runs, so requests of several threads follow one
+ * another, as at a store that handles one at a time. */
 #include "shelf-private.h"
 
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A store in memory that stands in for libcurl: sftp, ftp and ftps, http (WebDAV) and s3, as far as
- * storage/place*.c uses them. Requests can fail, and others can come between. Link shelf.c, and
- * storage asks it for libcurl. Paths begin with "/"; the folder "/files" is there. SHELF_LOG=1 in
- * the environment shows all requests. */
+/* A store in memory that replaces libcurl: sftp, ftp and ftps, http (WebDAV) and s3, as far as
+ * storage/places uses them. Requests can fail, and other clients can act between two requests. A
+ * program that links shelf.c uses it instead of libcurl. Paths begin with "/"; the folder "/files"
+ * exists. With SHELF_LOG=1 in the environment all requests are printed. */
 #pragma once
 
 #include <glib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Included before everything else (-include) into the files whose atomic accesses are to be taken
- * in every order: each access becomes a step at which another thread may go first, and what it read
- * is noted. See test-deque.c. */
+/* Included before everything else (-include) into the files whose atomic accesses are tried in
+ * every order: before each access the other thread may run, and the value that was read is noted.
+ * See test-deque.c. */
 #pragma once
 
 #include <stdint.h>

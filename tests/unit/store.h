@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the tests of storage share: a work file in a folder of its own, and short ways to put and
- * look. Each test program includes it once. */
+/* Shared by the tests of storage: a work file in a folder of its own, and short functions to write
+ * and read it. Each test program includes it once. */
 #pragma once
 
 #include "storage/publish.h"

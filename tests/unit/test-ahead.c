@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of coordinator/ledger-ahead.c: a large file is taken over while its pages are looked at,
- * and anything that is wrong with it is found as in a small one. Links coordinator, storage and
- * value. */
+/* Tests of coordinator/ledger-ahead.c: a large file is taken over while its pages are checked, and
+ * every damage is found as in a small file. Links coordinator, storage and value. */
 #include "checkpoint.h"
 
 #include <fcntl.h>

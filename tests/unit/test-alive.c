@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Signs of life, and what follows when there are none. */
+/* Signs of life, and what their absence leads to. */
 #include "node-world.h"
 
 #include "satin/protocol/core.h"

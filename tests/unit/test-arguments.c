@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The options of verbs: which values each takes, and which of them conflict. */
+/* The options of verbs: which values each takes, and which options conflict. */
 #include "command/arguments.h"
 
 #include "option-samples.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Files that are set aside: nothing of them is lost, and each is kept once. */
+/* Files that are set aside: none is lost, and each is kept once. */
 #include "storage/aside.h"
 
 #include "storage/places/place.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Verbs about runs that have ended or whose processes are gone, in a state folder of this test
- * alone. */
+/* Verbs about runs that have ended or whose processes are gone, in a state folder of this test. */
 #include "command/ask.h"
 #include "command/command.h"
 #include "command/ended.h"

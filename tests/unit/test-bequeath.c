@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How long a node whose launcher is gone stays for those who ask for the run's end. driver-end.c
- * alone: the relay and the rest of the driver are played here. */
+/* How long a node whose launcher is gone stays for clients that ask for the end of the run. Tests
+ * driver-end.c alone: the test plays the relay and the rest of the driver. */
 #include "node/driver-private.h"
 
 #include "folder/folder.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The best values of the program: their order, what people are shown of them, and that a new run
- * begins with the first ones. */
+/* The best values of a program: their order, how they are shown, and that a new run begins with the
+ * initial ones. */
 #include "config.h"
 
 #include "best.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of coordinator/bid.c, and of a scribe that begins at another place; links coordinator,
- * storage and value. T1-5, S5, S17: a bid is a commit of realistic size at the very place. */
+/* Tests of coordinator/bid.c, and of a scribe that moves to another place. T1-5, S5, S17: a bid is
+ * a commit of realistic size at the same place as the checkpoint. Links coordinator, storage and
+ * value. */
 #include "checkpoint.h"
 
 #include "coordinator/bid.h"

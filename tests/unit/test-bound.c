@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The bound and the first tour, against dynamic programming over all subsets on small random
+/* The bound and the first tour, compared with dynamic programming over all subsets on small random
  * instances. */
 #include "config.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A member's rows at its buddy: who that is, when results are acknowledged, what a death offers. */
+/* The rows of a member at its buddy: which member is the buddy, when results are acknowledged, and
+ * what is offered after a death. */
 #include "node-world.h"
 
 #include "satin/protocol/core.h"

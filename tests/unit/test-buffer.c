@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Large buffers: whole, apart from each other, used again, and not hoarded. */
+/* Large buffers: they are complete, do not overlap, are used again, and are not hoarded. */
 #include "buffer.h"
 
 #include <string.h>

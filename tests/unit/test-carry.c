@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sessions over links that break, come twice and are retired. */
+/* Sessions over links that break, are doubled, and are retired. */
 #include "node-world.h"
 
 #include "satin/protocol/core.h"

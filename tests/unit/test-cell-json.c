@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of storage/cell-json.c: the text is JSON that gives each number back, and never longer than
+/* Tests of storage/cell-json.c: the text is JSON that preserves each number, and never longer than
  * asked for. */
 #include "storage/cell.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The hosts that are asked whether a run uses a checkpoint: the addresses that the file names are
- * anybody's. */
+/* Which hosts are asked whether a run uses a checkpoint. The addresses in the file may belong to
+ * any process. */
 #include "link/wire-find.h"
 #include "node/checkpoint.h"
 

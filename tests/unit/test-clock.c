@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The clock and the bill: whatever is scanned when, what the rows of a file stand for and what is
- * at risk make together the time that was spent in jobs. */
+/* The clock and the account of work: at any time the work of the file's rows and the work at risk
+ * together are the time spent in jobs. */
 #include "config.h"
 
 #include "engine-jobs.h"

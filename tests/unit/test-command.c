@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Words as the command shows them, the verb that was meant, and options among words. */
+/* How the command shows words, guesses the verb that was meant, and finds options among words. */
 #include "command/command.h"
 
 #include <glib/gstdio.h>

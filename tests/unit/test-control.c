@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Asking the nodes of a run from outside. Each node here is a thread that listens in the run's
- * folder, under the number of a process that lives in any case. */
+/* Asking the nodes of a run from outside. Each node is a thread that listens in the run's folder
+ * under the pid of a living process. */
 #include "folder/ask-status.h"
 #include "folder/control.h"
 #include "folder/folder.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What coordinator/courier.c and ledger-ahead.c do when others are at the same URI: they publish
- * there, remove or damage what stands there. At the store in memory (shelf.h).
- * Links coordinator, storage and value. */
+/* What coordinator/courier.c and ledger-ahead.c do when other processes use the same URI: they
+ * publish there, or remove or damage the file. Uses the store in memory (shelf.h). Links
+ * coordinator, storage and value. */
 #include "far.h"
 
 #include "coordinator/courier.h"

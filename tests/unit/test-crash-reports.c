@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Jobs that end the processes that run them: crash reports, deaths without a word, and whom they
- * end.
- */
+/* Jobs that end the processes that run them: crash reports, deaths without a report, and which
+ * processes end. */
 #include "node-world.h"
 
 #include "satin/protocol/messages/message.h"

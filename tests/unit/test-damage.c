@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Many damaged files, made by a seeded generator from sound checkpoints with small and with large
- * values: no row that is read is wrong, every loss is said, and of each kind of damage at least the
- * promised share of the rows is kept. SEED=n repeats the files of that seed; SATIN_TEST_ALL=1 makes
- * ten times as many. Links coordinator, storage and value. */
+ * values: no row that is read is wrong, every loss is reported, and of each kind of damage at least
+ * the promised share of the rows is kept. SEED=n repeats the files of that seed; SATIN_TEST_ALL=1
+ * makes ten times as many. Links coordinator, storage and value. */
 #include "checkpoint.h"
 
 #include "host/whole.h"

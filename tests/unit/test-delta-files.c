@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Deltas that are none, are damaged, or have other pages than usual. Links coordinator, storage and
+/* Deltas that are invalid, damaged, or of an unusual page size. Links coordinator, storage and
  * value. */
 #include "delta.h"
 

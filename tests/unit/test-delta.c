@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A large checkpoint at a path: base and delta, by coordinator/ledger-target.c and pair.c over
- * storage/changes.c. What is damaged, foreign or unusual: test-delta-files. Links coordinator,
+ * storage/changes.c. test-delta-files tests damaged, foreign and unusual files. Links coordinator,
  * storage and value. */
 #include "delta.h"
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The deque under all interleavings (explorer.h). An owner runs small programs of real jobs (the
- * inlined code of satin.h, frame.c, stack.c), a thief claims, runs or gives back. Waits are
+/* All interleavings of the deque (explorer.h). An owner runs small programs of real jobs (the
+ * inlined code of satin.h, frame.c, stack.c); a thief claims, runs or gives back. Waits are
  * replaced here; test-leapfrog has the real ones.
  *
- * At each end: every leaf ran exactly once, the result is right, nobody waits for ever, the marks
- * are closed. Compiled with a planted bug (SATIN_PLANT) the search must find a violation. */
+ * At each end every leaf has run exactly once, the result is right, no thread waits for ever, and
+ * the marks are closed. Compiled with a planted bug (SATIN_PLANT) the search must find a
+ * violation. */
 #include "config.h"
 
 #include "deque-programs.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An orphan is known to the directory, n0, and to those that run what lies above it. */
+/* The members that know of an orphan: the directory, n0, and the members that run its ancestors. */
 #include "node-world.h"
 
 #include "satin/protocol/core.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What goes and comes through the engine's door: digests tell all jobs apart, a root begins first,
- * bad bytes change nothing, and what is told to be covered is. */
+/* What passes the engine's door: digests distinguish all jobs, a root begins first, invalid bytes
+ * change nothing, and a job that is reported as covered is covered. */
 #include "config.h"
 
 #include "engine-jobs.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Driving without a network: foreign threads post, a thread and workers drive in turns. */
+/* Driving without a network: other threads post, a driver thread and workers drive in turns. */
 #include "config.h"
 
 #include "node/drive.h"

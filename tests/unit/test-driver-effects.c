@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the driver makes of the effects that reach main, the log and the run's folder. No engine, no
- * network: a driver of which only these parts are there. */
+/* How the driver carries out effects for main, the log and the run's folder. There is no engine and
+ * no network: the driver consists of these parts only. */
 #include "node/driver-private.h"
 
 #include "folder/folder.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One engine alone: every kind of job on one, two and four workers against its serial twin. */
+/* One engine: every kind of job on one, two and four workers, compared with its serial twin. */
 #include "config.h"
 
 #include "engine-jobs.h"

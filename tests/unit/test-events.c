@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of storage/events.c: the ledgers of two files become one. Links storage only. */
+/* Tests of storage/events.c: unites the ledgers of two files. Links storage only. */
 #include "store.h"
 
 #include "storage/events.h"

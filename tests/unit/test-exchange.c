@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two engines in one process and a driver between them that lends, returns, delays, sends back,
- * forgets, announces orphans and answers adoptions at random. Every loan and every row is checked
- * against the oracle: path -> arguments -> serial result. */
+/* Two engines in one process. A driver between them lends, returns, delays, sends back, forgets,
+ * announces orphans and answers adoptions at random. Every loan and every row is checked against
+ * the oracle: path -> arguments -> serial result. */
 #include "config.h"
 
 #include "engine-jobs.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* satin_fail: the driver hears which job failed and why; the stack of a failed job still serves
- * scans and halts; a job that was aborted fails nothing. A job that breaks a rule fails, too. */
+/* satin_fail: the driver is told which job failed and why; the stack of a failed job still serves
+ * scans and halts; an aborted job fails nothing. A job that breaks a rule fails, too. */
 #include "config.h"
 
 #include "engine-rig.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The launcher's end of a node on another host. The node is this program again, started as
- * `command` of a site says: it waits for "go", says what stands in a file, and notes all that it
- * hears until so many more lines have come. */
+/* The launcher's end of a node on another host. The node is this program, started again by the
+ * `command` of a site. It waits for "go", writes what a file contains, and notes all that it
+ * receives until the required number of lines has come. */
 #include "folder/folder-run.h"
 #include "folder/relay.h"
 #include "launch/far.h"

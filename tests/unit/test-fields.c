@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Members of objects that nodes sent: missing ones and such of other types read as nothing. */
+/* Members of objects from nodes: a missing member, or one of another type, reads as nothing. */
 #include "text/fields.h"
 
 #include <math.h>

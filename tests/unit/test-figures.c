@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The sums of what nodes reported. */
+/* The sums of what nodes report. */
 #include "launch/figures.h"
 
 #include "folder/folder.h"

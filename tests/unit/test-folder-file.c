@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Files of a run's folder: when they are seen, when they are on the disk, who reads them. fsync ()
- * of this program notes what it is called for. */
+/* Files of a run's folder: when they become visible, when they are on the disk, and which users may
+ * read them. The replaced fsync () records its calls. */
 #include "folder/folder-file.h"
 #include "folder/folder.h"
 

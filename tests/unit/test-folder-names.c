@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of the files in a run's folder. That no name stands elsewhere is a rule of tests/tidy.
- */
+/* The table of the files in a run's folder. A rule of tests/tidy forbids these names elsewhere. */
 #include "folder/folder-names.h"
 #include "folder/folder.h"
 

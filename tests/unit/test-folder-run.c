@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What `run` in a run's folder says, and the options that go with a checkpoint. */
+/* The contents of `run` in a run's folder, and the options that belong to a checkpoint. */
 #include "folder/folder-run.h"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The run's folder, in a state folder of this test alone. */
+/* The run's folder, in a state folder of this test. */
 #include "folder/folder-ended.h"
 #include "folder/folder-run.h"
 #include "host/process.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of satin/command/forest.c; links it and the value room. */
+/* Tests of satin/command/forest.c. Links that file and the value room. */
 #include "command/forest.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of guard_open_front, and of what is read of a file before all its pages were looked at:
- * what is wrong is noticed by the rows themselves or by guard_check. Links storage alone. */
+/* Tests of guard_open_front, and of reads from a file whose pages are not all checked yet: either
+ * the rows or guard_check find what is wrong. Links storage alone. */
 #include "store.h"
 
 #include "storage/inventory.h"

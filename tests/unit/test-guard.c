@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of storage/: files that we did not write, and publishing. Links storage, GLib and SQLite,
- * nothing of ours. */
+/* Tests of storage/: files that another program wrote, and publishing. Links storage, GLib and
+ * SQLite, and no other room. */
 #include "store.h"
 
 #include "host/process.h"

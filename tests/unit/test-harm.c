@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whatever was done to a checkpoint, large or small: the work file that a coordinator begins with
- * is whole (coordinator/ledger.c, ledger-ahead.c). A table of harms. Links coordinator, storage and
- * value. */
+/* Whatever is done to a checkpoint, large or small, the work file with which a coordinator begins
+ * is whole (coordinator/ledger.c, ledger-ahead.c). Runs a table of kinds of harm. Links
+ * coordinator, storage and value. */
 #include "checkpoint.h"
 
 #include "storage/inventory.h"

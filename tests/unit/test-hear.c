@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Each kind of message has its handler, and none hears what messages.def does not let the sender
- * say or the receiver hear. */
+/* Each kind of message has its handler, and no handler gets a message that messages.def forbids its
+ * sender or its receiver. */
 #include "any-message.h"
 #include "node-world.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* satin/protocol/work/held.c: what a node holds for others. Each job runs once, goes where its
- * lender is, and what is known of it goes along. One node of the world is stepped alone here. */
+/* satin/protocol/work/held.c: what a node holds for others. Each job runs once and returns to its
+ * lender, together with all that is known of it. Steps one node of the world alone. */
 #include "node-alone.h"
 
 #define LONG_ARGS (64 * 1024) /* more than is kept of a finished job */

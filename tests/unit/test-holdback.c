@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Plans buddy (paper 002) and theft (000): the keeper of each node in the ring, and messages that
- * wait for it. */
+/* Plans buddy (paper 002) and theft (paper 000): the keeper of each node in the ring, and messages
+ * that wait for the keeper. */
 #include "node-world.h"
 
 #include "satin/protocol/core.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of storage/: SQLite files that somebody made to do harm. Each is refused or read rightly,
- * in seconds, without much memory, and stays as it is. */
+/* Tests of storage/: SQLite files that were made to do harm. Each is refused or read correctly,
+ * within seconds and with little memory, and is not changed. */
 #include "processor.h"
 #include "store.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What waits for the scribe: kept states, and that a disk that stands still costs no memory by
- * time. Links coordinator, storage and value. */
+/* What waits for the scribe: kept states. A disk that stands still costs no memory over time. Links
+ * coordinator, storage and value. */
 #include "checkpoint.h"
 
 #include "coordinator/inbox.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The command's JSON reader, on good texts and on what a broken node might send. */
+/* The command's JSON reader, on valid texts and on what a broken node might send. */
 #include "text/json.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Jobs with phases: what they keep is reported right, what a second engine recalls saves it the
- * phases, memory stays what one phase needs, and broken rules are told. */
+/* Jobs with phases: the states that they keep are reported correctly, a second engine that recalls
+ * them skips these phases, memory stays at what one phase needs, and broken rules are reported. */
 #include "config.h"
 
 #include "engine-jobs.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a scribe says, and what becomes of it at the Node. */
+/* The news of a scribe, and how they reach the Node. */
 #include "keeper-rig.h"
 
 static const NodeEvent *

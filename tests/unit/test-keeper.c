@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A driver and its scribes, one after the other: what a new one is told, whose news counts, what
- * becomes of one that is not needed any more. */
+/* A driver and its scribes, one after another: what a new one is told, whose news counts, and what
+ * becomes of one that is no longer needed. */
 #include "keeper-rig.h"
 
 static void

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of the kept states of storage/: which rows they remove and what covers them, against a
- * plain model too. Links storage, GLib and SQLite, nothing of ours. */
+/* Tests of the kept states of storage/: which rows they remove and what covers them, also compared
+ * with a plain model. Links storage, GLib and SQLite, and no other room. */
 #include "store.h"
 #include "processor.h"
 

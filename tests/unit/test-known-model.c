@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* satin/engine/tree/known.c beside a list of facts: after each of many steps by chance, every
+/* satin/engine/tree/known.c compared with a list of facts: after each of many random steps every
  * question has the answer that the list gives. */
 #include "config.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the launcher puts into a new run's folder, in a state folder of this test alone. */
+/* What the launcher writes into a new run's folder, in a state folder of this test. */
 #include "folder/folder-run.h"
 #include "launch/launch-folder.h"
 

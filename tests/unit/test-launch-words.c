@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the launcher says of nodes: their troubles, as report.c writes and trouble.c reads them, and
- * how they ended. */
+/* What the launcher says about nodes: their troubles, as report.c writes and trouble.c reads them,
+ * and how they ended. */
 #include "launch/launch-words.h"
 
 #include "command/command.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Page sizes: how large published files are, and that they are salvaged all the same; and the
+/* Page sizes: the size of published files, which can be salvaged with any page size; and the
  * numbers of nodes. */
 #include "store.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Waits under all interleavings (explorer.h): a stack that waits leapfrogs, parks, runs what came
- * back, forgets and leaves, while another one steals from it, returns, and is asked to leave. Both
- * are stacks as they are (wait.c, abort.c, worker.c, seat.c, next.c, adopt.c, frame.c, stack.c).
- * A third one, on which nothing runs, has the slot from which the first has taken the root.
+/* All interleavings of waits (explorer.h): a stack that waits leapfrogs, parks, runs what came
+ * back, forgets and leaves, while another stack steals from it, returns, and is asked to leave.
+ * Both are real stacks (wait.c, abort.c, worker.c, seat.c, next.c, adopt.c, frame.c, stack.c). A
+ * third stack, on which nothing runs, has the slot from which the first has taken the root.
  *
- * At each end: each job ran once at most, and no forgotten one after it was forgotten; the result
- * is right; nobody waits for ever; seats, marks and memory are as at the start. */
+ * At each end each job has run at most once, and no job after it was forgotten; the result is
+ * right; no stack waits for ever; seats, marks and memory are as at the start. */
 #include "config.h"
 
 #include "door/pending.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A run that gets its checkpoint while it goes on: everybody hears of it, and the master becomes
- * coordinator. What a new master, or a new coordinator, makes of what others were told. */
+/* A run that gets its checkpoint while it runs: all members are told of it, and the master becomes
+ * coordinator. Also what a new master or a new coordinator does with what others were told. */
 #include "node-world.h"
 
 #include "satin/protocol/core.h"

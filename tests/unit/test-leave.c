@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A member that has said that it leaves is not asked for work, and is given none; it goes when all
- * it has is with others. One node of the
- * world is stepped alone here: what it sends is looked at and goes nowhere. */
+/* A leaving member is not asked for work and gets none; it ends when others have all that it had.
+ * Steps one node of the world alone: its effects are kept for the test and not carried out. */
 #include "node-alone.h"
 
 #define STEAL_WAIT_US (60 * 1000000) /* longer than any request or pause */

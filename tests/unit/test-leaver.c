@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a leaver owes the others: nothing that it has is forgotten, whatever cuts its leave short,
- * and what its leave has cost is said. See test-leave too. One node of the world is stepped alone
- * here. */
+/* The duties of a leaver: nothing that it has is forgotten, whatever interrupts its leave, and the
+ * cost of its leave is reported. See also test-leave. Steps one node of the world alone. */
 #include "node-alone.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rows come out of the ledger as they went in, those that were asked for, in batches of a size that
- * nobody minds, and what is not of this program's jobs does not come. */
+/* Loading from the ledger: rows come out unchanged, only those that were asked for, in batches of
+ * limited size. Rows of other jobs than the program's are left out. */
 #include "checkpoint.h"
 
 #include "coordinator/ledger.h"

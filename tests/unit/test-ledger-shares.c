@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared bytes in the checkpoint: there as long as a row speaks of them, and with each row that
- * does. Links coordinator, storage and value. */
+/* Shared bytes in the checkpoint: they stay as long as a row speaks of them, and come with each
+ * such row. Links coordinator, storage and value. */
 #include "checkpoint.h"
 
 #include "record.h"

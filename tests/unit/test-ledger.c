@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The ledger without a thread: what a commit that failed leaves behind, when there is something to
- * publish, and whether that is a base or a delta. */
+/* The ledger without a thread: what a failed commit leaves, when there is something to publish, and
+ * whether that is a base or a delta. */
 #include "checkpoint.h"
 
 #include "coordinator/ledger-private.h"

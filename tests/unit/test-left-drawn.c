@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is said of trees by chance, to the sixth digit: a small slip in left.c makes its estimates
- * of recorded runs (test-left) only a little worse. */
+/* Estimates for random trees, compared to the sixth digit: a small error in left.c would make its
+ * estimates of the recorded runs (test-left) only a little worse. */
 #include "config.h"
 
 #include "left-rows.h"

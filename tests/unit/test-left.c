@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How much work is left: of trees whose costs are known, and of real runs, whose checkpoints
- * tests/unit/left-runs.txt has as they grew (`make record-left` records them anew). */
+/* Estimates of the work that is left: of trees whose costs are known, and of real runs.
+ * tests/unit/left-runs.txt has the growing checkpoints of these runs (`make record-left` records
+ * them anew). */
 #include "config.h"
 
 #include "left-rows.h"

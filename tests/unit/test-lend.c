@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The reply to a request for several jobs: the first one goes ahead, and the request stands until
- * the last one is there. */
+/* The reply to a request for several jobs: the first job is sent ahead, and the request stays open
+ * until the last one is there. */
 #include "node-alone.h"
 
 static void

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Life's plane against a plain field of cells, and patterns as text. */
+/* Life's plane compared with a plain field of cells, and patterns as text. */
 #include "rle.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a lender makes of a result: only the one that it waits for counts, with all that comes with
+/* How a lender handles a result: only the result that it waits for counts, with all that comes with
  * it. */
 #include "node-world.h"
 

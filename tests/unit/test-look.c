@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the stacks say of themselves while they run. The jobs here hold still until the test lets
- * them go, so each answer is known. */
+/* What stacks report about themselves while they run. The jobs stop until the test lets them go on,
+ * so each answer is known. */
 #include "config.h"
 
 #include "engine-rig.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whatever a broken link swallowed is made good: over the link that is dialled next, or over
- * another one that stands already, whether one end or both have noticed. So everything that a node
- * says once, and that others count on, is tried here with a link that swallows it. */
+/* What a broken link swallowed is repaired over the next link, or over another existing one,
+ * whether one end or both have noticed the break. Every message that a node sends only once and on
+ * which others rely is sent over a link that swallows it. */
 #include "node-world.h"
 
 #include "satin/protocol/messages/message.h"

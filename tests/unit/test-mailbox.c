@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* satin/engine/door/mailbox.c beside a model, in an order by chance: no event is lost, none comes
- * twice, they come in order, and the driver is woken exactly once until it has found the mailbox
+/* satin/engine/door/mailbox.c compared with a model, in random order: no event is lost or comes
+ * twice, events come in order, and the driver is woken exactly once until it has found the mailbox
  * empty. */
 #include "config.h"
 

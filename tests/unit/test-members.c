@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The layer `members` by itself, linked without those above it: two nodes that only know each
- * other, and what they say upwards (above.h), in which order. */
+/* The layer `members` alone, linked without the layers above it: two nodes that know each other,
+ * and in which order they report what (above.h). */
 #include "satin/protocol/core.h"
 
 #define ADDRESS(i) ((i) == 0 ? "n0" : "n1")

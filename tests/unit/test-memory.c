@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reserved memory between guards: all of it may be used, a touch of either guard ends the process
- * with one sentence, and other faults are what they were. A thread leaves nothing behind. */
+/* Reserved memory between guards: all of it can be used, an access to either guard ends the process
+ * with one sentence, and other faults act as before. A thread leaves nothing behind. */
 #include "config.h"
 
 #include "os/memory.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The limits of messages: over all fields of all kinds, what breaks a rule is refused by the writer
- * and by the reader. */
+/* The limits of messages: for each field of each kind, writer and reader refuse a value that breaks
+ * a rule. */
 #include "any-message.h"
 
 #include "satin/value/buffer.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages: over all kinds of the schema, what comes back, and bytes from strangers. */
+/* Messages: each kind of the schema is read as it was written, and bytes of strangers do no
+ * harm. */
 #include "any-message.h"
 
 #include "satin/value/buffer.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The text that monitoring reads, checked against the grammar of OpenMetrics 1.0. */
+/* The text for monitoring, checked against the grammar of OpenMetrics 1.0. */
 #include "command/metrics.h"
 #include "text/fields.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Plan mirror (paper 004): a result also goes to its lender's keeper, and nothing waits for that.
- * n0 lends /3 to n2. The keepers are n1 of n0, n3 of n2. */
+/* Plan mirror (paper 004): a result is also sent to the keeper of its lender, and nothing waits for
+ * that. n0 lends /3 to n2. The keeper of n0 is n1, that of n2 is n3. */
 #include "node-world.h"
 
 #include "satin/protocol/core.h"

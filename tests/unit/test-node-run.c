@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a run is made of, seen by two or three Nodes: who is master, who is alive, how it ends, and
- * who leaves. */
+/* A run as two or three Nodes see it: which node is master, which are alive, how the run ends, and
+ * which nodes leave. */
 #include "node-world.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What Nodes do for the checkpoint: rows and kept states, scans, and who is coordinator. */
+/* What Nodes do for the checkpoint: rows and kept states, scans, and the choice of the
+ * coordinator. */
 #include "node-world.h"
 
 #include "satin/protocol/messages/message.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rows of the ledger: a node keeps an event until the present coordinator says, in its present
+/* Rows of the ledger: a node keeps an event until the present coordinator reports, in its present
  * lease, that exactly this event is published. */
 #include "node-alone.h"
 

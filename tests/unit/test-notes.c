@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of coordinator/notes.c: the ledger of a run with several coordinators; links coordinator,
+/* Tests of coordinator/notes.c: the ledger of a run with several coordinators. Links coordinator,
  * storage and value. */
 #include "checkpoint.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The pages of help and the manuals say of each option what the tables of options say: who takes
- * it, its letter, its limits, and what holds without it. Needs SATIN_SOURCE. */
+/* The help pages and the manuals agree with the tables of options: which program takes an option,
+ * its letter, its limits, and its default. Needs SATIN_SOURCE. */
 #include "command/arguments.h"
 
 #include "protocol/control/stop.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a control client may say to a node: words with a number, and files of the end. */
+/* The orders of a control client to a node: words with a number, and files for the end. */
 #include "node/orders.h"
 
 #include "folder/control.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Files that people name for what we tell them: which can be written is said before, and a reader
- * sees all of a text or what was there. */
+/* Files that the user names for our output: an unwritable one is reported before the run, and a
+ * reader sees either the whole text or the previous content. */
 #include "config.h"
 
 #include "satin/host/outlet.h"

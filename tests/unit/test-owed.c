@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whom a victim owes work, when it tells them, and when it asks its engine again (lend.c): rules
- * that hold for each MORE and each REQUEST of a run. */
+/* To which thieves a victim owes work, when it tells them, and when it asks its engine again
+ * (lend.c): rules that hold for each MORE and each REQUEST of a run. */
 #include "node-world.h"
 
 #include "satin/protocol/core.h"

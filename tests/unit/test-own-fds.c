@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A forked process has none of this process's own descriptors, and all others. */
+/* A forked process has none of this process's own descriptors, but all others. */
 #include "host/own-fds.h"
 
 #include <glib.h>

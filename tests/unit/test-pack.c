@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The hand-written serialisation against GLib's: random types, random values, random damage. */
+/* The hand-written serialisation compared with GLib's: random types, random values, random
+ * damage. */
 #include "config.h"
 
 #include "pack.h"

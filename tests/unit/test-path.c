@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Paths: canonical form, stems, order of ancestry; against plain number lists as the model. */
+/* Paths: canonical form, stems, order of ancestry; compared with plain lists of numbers. */
 #include "config.h"
 
 #include "path.h"

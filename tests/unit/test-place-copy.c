@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Copies of what stands at a place (storage/places/place-copy.c), at the store in memory (shelf.h).
- * What is taken for a copy is one, whatever fails and whoever comes between. Links storage alone.
- */
+/* Copies of a place's file (storage/places/place-copy.c), at the store in memory (shelf.h). What is
+ * taken for a copy is one, whatever fails and whichever other client acts meanwhile. Links storage
+ * alone. */
 #include "copies.h"
 
 #define SPAN_MAX 40

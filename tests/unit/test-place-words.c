@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a user is told when a place cannot be used (storage/places/place.c, place-curl.c,
- * place-s3.c): what kind of error it is, which decides whether it is tried again, and one sentence
- * without user and password. At the store in memory (shelf.h). Links storage alone. */
+/* What the user is told if a place cannot be used (storage/places/place.c, place-curl.c,
+ * place-s3.c): the kind of the error, which decides whether the request is repeated, and one
+ * sentence without user and password. Uses the store in memory (shelf.h). Links storage alone. */
 #include "shelf.h"
 
 #include "storage/places/place.h"

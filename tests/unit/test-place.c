@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What storage/places/place.h promises, at a store in memory (shelf.h) of each kind: every request
- * fails in turn, in every way, and others come between any two. tests/e2e/place.sh tries the same
- * with real servers. Time is counted, not waited for: g_usleep and g_get_monotonic_time are
- * replaced. */
+/* The promises of storage/places/place.h, at a store in memory (shelf.h) of each kind: every
+ * request fails in turn and in every way, and another client acts between any two requests.
+ * tests/e2e/place.sh does the same with real servers. g_usleep and g_get_monotonic_time are
+ * replaced, so that waits take no time. */
 #include "shelf.h"
 
 #include "storage/places/place.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of the table of plans; links protocol. */
+/* Tests of the table of plans. Links protocol. */
 #include "satin/protocol/plan.h"
 
 #include <string.h>

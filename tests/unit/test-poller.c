@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is polled: watches and a context in one set. */
+/* The poller: watches and a context in one set. */
 #include "config.h"
 
 #include "link/poller.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Marks of processes: whether they live, and what cannot be known here. */
+/* Marks of processes: whether the process lives, and when this host cannot know that. */
 #include "host/process.h"
 
 #include <pthread.h>

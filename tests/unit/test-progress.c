@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How far the held jobs of an engine are, and what share of the tree is done. All that a job's
- * stacks do for it stands under its number, whoever of them runs. The jobs here hold still until
- * the test lets them go. */
+/* The progress of the held jobs of an engine, and the part of the tree that is done. Whichever
+ * stack works for a job, its work is counted under the job's number. The jobs stop until the test
+ * lets them go on. */
 #include "config.h"
 
 #include "engine-rig.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whose rows are used (coordinator/proof.c). Links coordinator, storage and value. */
+/* Which files' rows are used (coordinator/proof.c). Links coordinator, storage and value. */
 #include "checkpoint.h"
 
 #include "coordinator/inbox.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The lock of publications, held by a process that was stopped, and who may read a file that is
- * being written. g_usleep is replaced: it counts; and fsync, which sees the file at its end. */
+/* The lock of publications, held by a stopped process, and which users may read a file that is
+ * being written. g_usleep is replaced and counts; fsync is replaced and looks at the file when it
+ * is complete. */
 #include "store.h"
 
 #include "host/process.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Quadratic assignment: bounds, both of them, never lie above what trying all finds, no best
- * placing is lost by branching or by leaving out what looks alike, and costs add up. */
+/* Quadratic assignment: both bounds never exceed the best cost that exhaustive search finds,
+ * neither branching nor leaving out symmetric placings loses every best placing, and costs are
+ * added up correctly. */
 #include "config.h"
 
 #include "dual.h"

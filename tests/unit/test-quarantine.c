@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Jobs whose holders died three times without a word: where they run from then on. */
+/* Jobs whose holders died three times without a report: where they run from then on. */
 #include "node-world.h"
 
 #include "satin/protocol/messages/message.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A thief is gone after it has kept phases of a lent job: the lender runs that job again and goes
- * on from the newest state. The leaves go one by one, so no clock decides how far each engine is.
- */
+/* A thief dies after it has kept phases of a lent job: the lender runs that job again and goes on
+ * from the newest state. The test lets the leaves end one by one, so no clock decides how far each
+ * engine is. */
 #include "config.h"
 
 #include "engine-jobs.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A system that has no thread for a while: jobs go back, and are taken again once threads are to be
- * had. pthread_create fails here on demand. */
+/* The system refuses threads for a while: jobs go back, and are taken again when threads are
+ * available. pthread_create fails on demand. */
 #include "engine-rig.h"
 
 #include "record.h"

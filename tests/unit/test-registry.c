@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The jobs of a program get the same numbers in every process: by name, whatever order the linker
- * has them in, but for those that SATIN_APP lists. Each case is a process of its own, since a
- * process numbers its jobs once. */
+/* The jobs of a program have the same numbers in every process: in the order of their names,
+ * whatever the order of the linker, except those that SATIN_APP lists. Each case is a process,
+ * since a process numbers its jobs once. */
 #include "engine/registry.h"
 
 SATIN_JOB (pear, int32_t, (int32_t, n))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What only the host of a node can tell: at which address others reach it, how many workers it has.
- */
+/* What only the host of a node knows: the address at which others reach it, and its number of
+ * workers. */
 #include "folder/relay.h"
 
 #include <glib/gstdio.h>

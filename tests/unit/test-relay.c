@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A node of another host and its launcher, which talk over two pipes. Each node is a forked process
- * that reports by its exit code; the launcher is the test. */
+/* A node of another host and its launcher, which communicate over two pipes. Each node is a forked
+ * process that reports by its exit code; the launcher is the test. */
 #include "folder/relay.h"
 
 #include "host/whole.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* engine_replay: the job at a path runs with the right arguments and gives the right result,
- * wherever it stands; what it does not depend on does not run; what is known is taken. The thread
- * of each engine stands still at the end, so the engines stay. */
+ * wherever it is; jobs that it does not depend on do not run; known results are used. The thread of
+ * each engine stands still at the end, so the engines are not freed. */
 #include "config.h"
 
 #include "engine-jobs.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A slow disk stretches the interval: publishing takes at most a tenth of the time (scribe.c). The
- * clock stands still but for what fsync takes here, and what the test lets pass: the calls of the
- * system are replaced. Links coordinator, storage and value. */
+/* A slow disk makes the interval longer: publishing takes at most a tenth of the time (scribe.c).
+ * System calls are replaced: the clock only advances by what fsync takes and by what the test adds.
+ * Links coordinator, storage and value. */
 #include "checkpoint.h"
 
 #include "coordinator/pace.h"

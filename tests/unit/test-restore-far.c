@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What resume, inspect, copies, fresh starts and bids do with a checkpoint at a URI
- * (coordinator/restore.c, bid.c), at the store in memory (shelf.h). Nothing that stands there is
- * lost, whatever fails. Links coordinator, storage and value. */
+/* Resume, inspect, copies, fresh starts and bids with a checkpoint at a URI (coordinator/restore.c,
+ * bid.c), at the store in memory (shelf.h). Nothing at the place is lost, whatever fails. Links
+ * coordinator, storage and value. */
 #include "far.h"
 
 #include "coordinator/bid.h"

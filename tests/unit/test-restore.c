@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of coordinator/restore.c and identity.c; links coordinator, storage and value. */
+/* Tests of coordinator/restore.c and identity.c. Links coordinator, storage and value. */
 #include "checkpoint.h"
 
 #include "storage/sql.h"

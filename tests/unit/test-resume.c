@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Halt, scan and go on: what a halted engine reports is right, row by row, and a second engine that
- * knows these rows gives the same result with less work. Also: late news, whole scans, idle
- * engines. */
+/* Halt, scan and resume: the rows that a halted engine reports are right, and a second engine that
+ * knows them gives the same result with less work. Also late news, whole scans and idle engines. */
 #include "config.h"
 
 #include "engine-jobs.h"

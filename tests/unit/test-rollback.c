@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A batch that is rolled back leaves no trace: the file goes on as one that was never told of it.
- */
+/* A batch that is rolled back leaves no trace: the file goes on as if the batch had never been
+ * written. */
 #include "storage/inventory.h"
 #include "store.h"
 

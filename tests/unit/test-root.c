@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Roots that main asks for one after the other; tests/e2e/roots.sh kills the processes. */
+/* Roots that main requests one after the other. tests/e2e/roots.sh kills the processes. */
 #include "node-world.h"
 
 #include "satin/protocol/core.h"

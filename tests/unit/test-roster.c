@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a node knows of a member survives every change of the roster, whoever makes it. The test
- * fills all of it with a pattern, so a field that is added later is covered too. And: how those
- * that died come off it. */
+/* What a node knows about a member survives every change of the roster, whichever function makes
+ * it. The test fills all of it with a pattern, so fields that are added later are covered too. Also
+ * how dead members are removed. */
 #include "node-world.h"
 
 #include "satin/protocol/core.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A round of saving: all scan once, each in its own time, and whoever asks gets an answer. What
- * becomes of one whose links or nodes are lost is in test-saves. */
+/* A round of saving: each member scans once, in its own time, and every process that asked gets an
+ * answer. test-saves tests rounds in which links or nodes are lost. */
 #include "node-world.h"
 
 #include "satin/protocol/core.h"

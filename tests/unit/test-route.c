@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Three Nodes, of which n0 and n2 cannot dial each other: what goes through n1, and what n1 has to
- * keep for that. */
+/* Three Nodes, of which n0 and n2 cannot dial each other: what passes through n1, and what n1 must
+ * store for that. */
 #include "node-world.h"
 
 #include "satin/protocol/core.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What makes two runs the same: the program's name, its jobs and its arguments, in this order and
- * in these words. The place of the program, and Satin's own options, make no difference. */
+/* What makes two runs the same: the program's name, its jobs, and its arguments in this order and
+ * spelling. The path of the program and Satin's own options make no difference. */
 #include "node/run-private.h"
 
 #include "coordinator/mark.h"

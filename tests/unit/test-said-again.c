@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is lost with a link, or comes too late, is said again or taken back. */
+/* What is lost with a link, or comes too late, is sent again or taken back. */
 #include "node-world.h"
 
 #include "satin/mesh/session.h"

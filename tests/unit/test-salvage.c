@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of storage/: what is left of damaged files. In the published Satin one wrong bit of 2,408
- * lost everything in 231 cases and two thirds of the records on average (S8). With
+/* Tests of storage/: what can be read from damaged files. In the published Satin one wrong bit of
+ * 2,408 lost everything in 231 cases, and two thirds of the records on average (S8). With
  * SATIN_TEST_ALL=1 every bit is flipped; without, a sample that differs from run to run. */
 #include "processor.h"
 #include "store.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The words of satin.h as a program uses them: layouts, constants, best values, and the sentences
- * for broken rules. */
+/* What satin.h offers to a program: layouts, constants, best values, and the sentences for broken
+ * rules. */
 #include "config.h"
 
 #include "engine-rig.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Acknowledgements: something is published, drained, scanned or closed. An acknowledgement
- * counts if the present coordinator says it, in its present lease, of this very order. */
+/* Acknowledgements: data is published, an engine is drained or scanned, a file is closed. An
+ * acknowledgement counts if the present coordinator gives it, in its present lease, for exactly
+ * this order. */
 #include "node-world.h"
 
 #include "satin/protocol/core.h"

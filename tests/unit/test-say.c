@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What people are told goes to standard error, or, in a program with a main of its own, to the log
- * and nowhere else. */
+/* Messages for the user go to standard error, or, in a program with a main of its own, only to the
+ * log. */
 #include "host/say.h"
 
 static char *heard;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How much a scan takes: so many rows and bytes in mid-run, all in a halt; each row once, unless
- * all are asked for. */
+/* The amount of a scan: a limited number of rows and bytes in mid-run, everything in a halt; each
+ * row once, unless all rows are asked for. */
 #include "config.h"
 
 #include "engine-rig.h"

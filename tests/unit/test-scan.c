@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Results that go from one stack to another while these are scanned: none is missed. */
+/* Results that move from one stack to another while both are scanned: none is missed. */
 #include "config.h"
 
 #include "engine-rig.h"

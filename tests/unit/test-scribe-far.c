@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A coordinator whose checkpoint stands at a URI (coordinator/scribe-far.c), at the store in memory
+/* A coordinator whose checkpoint is at a URI (coordinator/scribe-far.c), at the store in memory
  * (shelf.h). The store fails and falls silent; nothing that was saved is lost, and each failure is
- * one sentence. Links coordinator, storage and value. */
+ * reported in one sentence. Links coordinator, storage and value. */
 #include "far.h"
 
 #include "coordinator/scribe-private.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* When the scribe tries again, and what it says meanwhile. Its clock stands still until the test
- * moves it: g_get_monotonic_time and pthread_cond_timedwait are replaced, and so are the calls that
- * sync, which fail on demand. Links coordinator, storage and value. */
+/* When the scribe tries again, and what it reports meanwhile. The test moves the clock:
+ * g_get_monotonic_time and pthread_cond_timedwait are replaced, and so are the calls that sync,
+ * which fail on demand. Links coordinator, storage and value. */
 #include "checkpoint.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of coordinator/scribe.c with ledger, inbox and takeover below it; links coordinator,
+/* Tests of coordinator/scribe.c with ledger, inbox and takeover below it. Links coordinator,
  * storage and value. */
 #include "checkpoint.h"
 #include "processor.h"

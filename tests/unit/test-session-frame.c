@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bytes of frames, and frames that break a rule. */
+/* Frames as bytes, and frames that break a rule. */
 #include "config.h"
 
 #include "session-pair.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What waits for acknowledgement: when it is acknowledged, and how much it may be. */
+/* Fragments that wait for acknowledgement: when they are acknowledged, and how many bytes they may
+ * be. */
 #include "config.h"
 
 #include "session-pair.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a session waits for, and for how long. */
+/* What a session waits for, and how long. */
 #include "session-pair.h"
 
 /* What the other end says, whatever it is, shows that the connection carries. */

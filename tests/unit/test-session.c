@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One rule of connections and silence in each test; tests/sim/sessions looks for what nobody
- * thought of. */
+/* Tests one rule of connections and silence at a time; tests/sim/sessions looks for unforeseen
+ * cases. */
 #include "config.h"
 
 #include "session-pair.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* satin_share and satin_shared against a driver that has the bytes, or has not. */
+/* satin_share and satin_shared with a driver that has the bytes or does not. */
 #include "config.h"
 
 #include "engine-rig.h"

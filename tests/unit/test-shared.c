@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The store of shared bytes: what is kept, what may be forgotten, and what of a value speaks of it.
- */
+/* The store of shared bytes: what is kept, what may be forgotten, and which parts of a value speak
+ * of shared bytes. */
 #include "config.h"
 
 #include "record.h"

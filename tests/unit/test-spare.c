@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Spare pages, on files that have nothing of a database but its header. */
+/* Spare pages, in files that have nothing of a database except its header. */
 #include "storage/spare.h"
 
 #include "host/whole.h"

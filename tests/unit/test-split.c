@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A network that falls apart, and heals: both sides go on, they meet, the elder master stays, and
- * what the other side has done is put to use. */
+/* A network that splits and heals: both sides go on, they meet, the elder master stays, and the
+ * work of the other side is used. */
 #include "node-world.h"
 
 #define MINUTE (G_GUINT64_CONSTANT (60) * G_USEC_PER_SEC)

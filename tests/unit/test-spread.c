@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where the nodes of a run start, and what the run then says of them. Which place each gets is
- * test-sites'. */
+/* Where the nodes of a run start, and what the run reports about them. test-sites tests which place
+ * each gets. */
 #include "launch/command-words.h"
 #include "launch/spread.h"
 

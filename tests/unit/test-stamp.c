@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A stamp tells the file that it is of from any other that stands at its path later, however alike
- * the two are in all but one thing. */
+/* A stamp distinguishes its file from every later file at the same path, even if the two differ in
+ * only one property. */
 #include "config.h"
 
 #include "coordinator/stamp.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How the launcher starts a process: what that finds, and what the user is told when it cannot be
- * started. The node is a shell script. */
+/* How the launcher starts a process: what the process finds, and what the user is told if it cannot
+ * be started. The node is a shell script. */
 #include "launch/start.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whom a node asks for work, and when. */
+/* Which node is asked for work, and when. */
 #include "node-alone.h"
 
 static void

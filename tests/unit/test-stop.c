@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How a run ends when its last publication is over (satin/protocol/control/stop.c). One node of the
- * world is stepped alone here. */
+/* How a run ends after its last publication (satin/protocol/control/stop.c). Steps one node of the
+ * world alone. */
 #include "node-alone.h"
 
 /* The last publication succeeded or not, of a run that has its answer or is suspended: only a

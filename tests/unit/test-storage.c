@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of storage/: values, compaction, checksums. Links storage, GLib and SQLite,
- * nothing of ours. */
+/* Tests of storage/: values, compaction, checksums. Links storage, GLib and SQLite, and no other
+ * room. */
 #include "processor.h"
 #include "store.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is said of stores to nodes on other hosts. */
+/* What nodes on other hosts are told about stores. */
 #include "folder/store-settings.h"
 
 static void

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared bytes in the work file, and what a delta tells of rows that were changed in place. */
+/* Shared bytes in the work file, and what a delta contains of rows that were changed in place. */
 #include "storage/changes.h"
 #include "storage/shares.h"
 #include "store.h"

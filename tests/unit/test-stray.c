@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* satin/engine/tree/stray.c: results that others hold at a path where no job, or another one, is
- * spawned are counted, each once, and the first one is named, once. */
+/* satin/engine/tree/stray.c: results that other nodes hold at a path at which no job, or another
+ * job, is spawned. Each is counted once, and the first one is named once. */
 #include "config.h"
 
 #include "engine-jobs.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Time limits as Slurm writes them, names of jobs, and the batch script, which a shell must take.
- */
+/* Time limits in Slurm's notation, names of jobs, and the batch script, which a shell must
+ * accept. */
 #include "launch/submit-script.h"
 
 #include <glib/gstdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The failure detector (alive.c): whom the master believes, how often a suspect is dialled, and
- * what is done at which microsecond. */
+/* The failure detector (alive.c): which reports the master believes, how often a suspect is
+ * dialled, and what happens at which microsecond. */
 #include "node-world.h"
 
 #include "satin/protocol/core.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of storage/tables: what is small, constants and best values, nodes, events. */
+/* Tests of storage/tables: small tables, constants and best values, nodes, events. */
 #include "store.h"
 
 static gboolean

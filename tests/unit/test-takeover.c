@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of coordinator/takeover.c and of what scribe_new does with a file that stands there
- * already; links coordinator, storage and value. */
+/* Tests of coordinator/takeover.c, and of scribe_new if there is a file already. Links coordinator,
+ * storage and value. */
 #include "checkpoint.h"
 
 #include "storage/recover/guard.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of host/temporary.c: folders that go with their process. Links storage alone. */
+/* Tests of host/temporary.c: folders that are removed with their process. Links storage alone. */
 #include "host/temporary.h"
 
 #include <fcntl.h>

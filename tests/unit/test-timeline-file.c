@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The file of --trace: each write is of whole lines, so that a killed node leaves whole ones and
- * nodes that write at once do not mix theirs. */
+/* The file of --trace: each write consists of whole lines, so a killed node leaves no partial line
+ * and nodes that write at the same time do not mix theirs. */
 #include "config.h"
 
 #include "engine/os/timeline.h"

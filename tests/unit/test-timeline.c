@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The text that lanes give: JSON, nested, bounded, and one lane for each thread. */
+/* The text of lanes: JSON, nested, bounded, and one lane for each thread. */
 #include "config.h"
 
 #include "os/timeline.h"

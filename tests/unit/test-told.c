@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rows that are told while a checkpoint is taken over: all that prove themselves, once, and no
- * other. Links coordinator, storage and value. */
+/* Rows that are reported while a checkpoint is taken over: all that prove themselves, once each,
+ * and no other. Links coordinator, storage and value. */
 #include "checkpoint.h"
 
 #include <stdlib.h>

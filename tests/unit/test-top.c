@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What `satin top` makes of replies, and how that fits on a screen. */
+/* How `satin top` reads replies, and how they fit on a screen. */
 #include "command/top-view.h"
 #include "text/fields.h"
 #include "text/shown.h"

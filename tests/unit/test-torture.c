@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The checkpoint on a disk that fails, without memory, and with the power gone, at every single
- * step of what a coordinator does: each of SQLite's allocations, each write, sync, truncation,
- * removal and rename of it and of ours fails in turn, once and for good, until nothing fails any
- * more. In the published Satin nothing was ever flushed (S7), and one failure while compacting
- * deleted the file (S1). Without SATIN_TEST_ALL=1 only a part of the steps is tried, another one
- * each time. */
+/* The checkpoint on a disk that fails, without memory, and after a loss of power, at every single
+ * step of a coordinator: each allocation of SQLite, and each write, sync, truncation, removal and
+ * rename of SQLite and of ours fails in turn, once and for good, until nothing fails any more. In
+ * the published Satin nothing was ever flushed (S7), and one failure while compacting deleted the
+ * file (S1). Without SATIN_TEST_ALL=1 only some of the steps are tried, others each time. */
 #include "checkpoint.h"
 #include "disk.h"
 #include "storage/sql.h"

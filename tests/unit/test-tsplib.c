@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The TSPLIB reader: every matrix format, distance functions with published answers, and broken
+/* The TSPLIB reader: every matrix format, distance functions with published results, and broken
  * files. */
 #include "config.h"
 

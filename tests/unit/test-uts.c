@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The trees of the Unbalanced Tree Search: SHA-1 against published digests, nodes and whole trees
- * against the reference program's, and what a command line may say. */
+/* The trees of the Unbalanced Tree Search: SHA-1 compared with published digests, nodes and whole
+ * trees with those of the reference program, and the valid command lines. */
 #include "config.h"
 
 #include "sha1.h"

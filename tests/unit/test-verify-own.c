@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a node finishes itself is computed again by another one (verify-own.h). n0 runs the root and
- * has finished /3. */
+/* The results of a node's own jobs are computed again by another node (verify-own.h). n0 runs the
+ * root and has finished /3. */
 #include "node-world.h"
 
 #include "satin/protocol/core.h"

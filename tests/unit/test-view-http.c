@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What `satin view` takes as a request, and whom it lets in. */
+/* Which requests `satin view` accepts, and from which clients. */
 #include "satin/command/view-http.h"
 
 #include <gio/gio.h>

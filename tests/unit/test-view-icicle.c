@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The boxes of a job tree: where they lie, how wide they are, and that they are not too many. */
+/* The boxes of a job tree: where they are, how wide they are, and that their number is limited. */
 #include "satin/command/view-icicle.h"
 #include "text/json.h"
 

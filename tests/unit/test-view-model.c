@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the page of `satin view` shows of a live run: what it says, and that it stays bounded. */
+/* The data of a live run on the page of `satin view`: what it contains, and that its size is
+ * limited. */
 #include "satin/command/view-model-private.h"
 #include "text/json.h"
 

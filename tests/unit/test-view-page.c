@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The page of `satin view`: texts of a run cannot become anything but text. */
+/* The page of `satin view`: no text of a run can become markup or code. */
 #include "satin/command/view-page.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The views of a checkpoint as the bare sqlite3 sees them, against plain counting in C. */
+/* The views of a checkpoint as the plain sqlite3 program shows them, compared with counts made in
+ * C. */
 #include "store.h"
 
 #include "path.h"

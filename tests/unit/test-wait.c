@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What runs on top of a wait lies below what is awaited, and may not delay it: a wait for any child
- * takes nothing from those who run its children. An aborted job ends at its next poll,
+/* What runs on top of a wait lies below what is awaited and must not delay it: a wait for any child
+ * takes no jobs from the stacks that run its children. An aborted job ends at its next poll,
  * wherever it waits or runs. */
 #include "config.h"
 

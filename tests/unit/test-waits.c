@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sleeping and spinning: what brings answers sooner is done, and seen when it changes. */
+/* Sleeping and spinning: the way of waiting that gives faster answers is used, and a change of that
+ * is noticed. */
 #include "config.h"
 
 #include "node/waits.h"

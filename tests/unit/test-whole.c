@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads and writes that fall short, are interrupted or fail: whole.h does all bytes, or says why.
- */
+/* Reads and writes that are short, interrupted, or fail: whole.h transfers all bytes or reports the
+ * error. */
 #include "host/whole.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Questions to a node, which here is a thread that may be anybody: it knows the credential or not,
- * and says what it is told to. */
+/* Questions to a node, which is a thread here: it knows the credential or does not, and answers as
+ * the test says. */
 #include "link/wire-private.h"
 
 #include "host/whole.h"

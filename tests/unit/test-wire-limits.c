@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a wire bears of its other end, and for how long; which failures mean that nobody is there.
- * The calls of the system that this program replaces say what they are told to. */
+/* What a wire tolerates of its other end, and how long; which failures mean that no process
+ * listens. The replaced system calls return what the test says. */
 #include "wire-world.h"
 
 #include "link/wire-intake.h"

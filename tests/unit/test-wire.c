@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What goes over a wire, in which order, and how its ends are noticed. */
+/* What is sent over a wire, in which order, and how the end of a wire is noticed. */
 #include "wire-world.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The last words of a process: which job ends it, found by a rehearsal where that may be, and with
- * which exit code. Each case ends a process of its own. */
+/* The last report of a process: which job ends it, found by a rehearsal where one is possible, and
+ * with which exit code. Each case ends a process of its own. */
 #include "config.h"
 
 #include "engine-rig.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What Nodes say of their work, and what they take for lost when one dies. */
+/* What Nodes report about their work, and what they count as lost when one dies. */
 #include "node-world.h"
 
 #include "satin/protocol/work/work.h"

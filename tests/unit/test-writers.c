@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two coordinators' ledgers at one place, as in a split, in an order by chance: each writes,
- * publishes bases and deltas, ends, dies and takes over again. A model knows what each ledger has
- * heard of. Whatever happens between, each publication has a greater generation than the last one,
- * covers it and all that its writer was given, and what stands at the place reads whole. */
+/* The ledgers of two coordinators at one place, as in a split, in random order: each writes,
+ * publishes bases and deltas, ends, dies and takes over again. A model tracks what each ledger
+ * knows. In every order each publication has a greater generation than the one before and covers it
+ * together with all that its writer was given, and the published file can be read completely. */
 #include "checkpoint.h"
 
 #include "coordinator/ledger.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the tests of wires share: a listener and the two ends of a wire, in one thread. */
+/* Shared by the tests of wires: a listener and the two ends of a wire, in one thread. */
 #pragma once
 #include "link/listener.h"
 #include "link/wire.h"
