@@ -8,12 +8,12 @@ typedef struct
 {
   Message message;
   GRand *rand;
-  GPtrArray *texts; /* what the message borrows */
+  GPtrArray *texts; /* The data that the message borrows. */
 } AnyMessage;
 
 /* `rand` is borrowed. */
 void any_message_init (AnyMessage *any, MessageKind kind, GRand *rand);
 void any_message_clear (AnyMessage *any);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (AnyMessage, any_message_clear)
-/* (transfer full): the parts of an encoded message, put together. Unrefs them. */
+/* Joins the parts of an encoded message (transfer full) and unrefs them. */
 GBytes *any_message_join (GPtrArray *parts);

@@ -23,7 +23,7 @@ typedef struct
   Stems *stems;
   pthread_mutex_t lock;
   pthread_cond_t wake;
-  GPtrArray *rows; /* of Row: all that was restored */
+  GPtrArray *rows; /* Of Row: all restored rows. */
   guint n_restored_final, n_published, n_final, n_trouble;
   guint64 generation, ticket, rest_us;
   char *trouble;
@@ -73,7 +73,7 @@ place_new (void)
   return place;
 }
 
-/* How many entries a folder has besides the checkpoint and the work file. */
+/* The number of entries in the folder besides the checkpoint and the work file. */
 static inline guint
 place_strangers (Place *place)
 {
@@ -158,7 +158,7 @@ place_scribe (Place *place, guint64 interval_us, Identity *identity, GError **er
   return scribe_new (&config, identity, error);
 }
 
-/* A row of the job "queens": its value is `number`. */
+/* A row of the job "queens" with the value `number`. */
 static inline Row *
 row_make (const char *path, gint64 number, guint64 work_us, double weight)
 {
@@ -171,7 +171,7 @@ row_make (const char *path, gint64 number, guint64 work_us, double weight)
   return row;
 }
 
-/* The state that a job has kept: `number`. */
+/* A row of a kept state with the value `number`. */
 static inline Row *
 row_make_kept (const char *path, guint32 children, gint64 number)
 {
@@ -198,8 +198,8 @@ save_one (Scribe *scribe, Row *row)
   scribe_save (scribe, rows);
 }
 
-/* What bare SQLite answers about the published file: the text of the first column of the first row.
- */
+/* The answer of plain SQLite about the published file: the text of the first column of the first
+ * row. */
 static inline char *
 ask (const char *path, const char *query)
 {

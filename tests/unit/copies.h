@@ -17,7 +17,7 @@
 #define LARGE_PAGES 1100u
 #define SMALL_PAGES 20u
 
-static gint64 now_us = 1000000; /* atomic */
+static gint64 now_us = 1000000; /* Atomic. */
 
 gint64
 g_get_monotonic_time (void)
@@ -29,7 +29,7 @@ void
 g_usleep (gulong us)
 {
   struct timespec pause = { .tv_nsec = 200 * 1000 };
-  (void)nanosleep (&pause, NULL); /* others are waited for */
+  (void)nanosleep (&pause, NULL); /* The test waits for other threads. */
   __atomic_fetch_add (&now_us, (gint64)us, __ATOMIC_SEQ_CST);
 }
 
@@ -69,7 +69,7 @@ end (Fixture *f)
 {
   place_forget_copy (f->to);
   place_forget_copy (f->moved);
-  g_assert_cmpint (g_rmdir (f->folder), ==, 0); /* no other file is left */
+  g_assert_cmpint (g_rmdir (f->folder), ==, 0); /* No other file is left. */
   g_free (f->folder);
   g_free (f->to);
   g_free (f->to_delta);
@@ -84,8 +84,8 @@ write_big (guint8 *at, guint32 number)
   memcpy (at, &number, sizeof number);
 }
 
-/* (transfer full): a file with SQLite's header: what `letter` says stands in its pages, `number`
- * in its head. */
+/* (transfer full) A file with SQLite's header: `letter` fills its pages, `number` is in its
+ * header. */
 static inline GBytes *
 make_file (guint n_pages, char letter, guint number, gboolean has_delta)
 {

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #define FROM_BYTES (256u * 1024)
-/* As many rows as make a base of about four times that. */
+/* This many rows make a base of about four times FROM_BYTES. */
 #define BASE_ROWS 9000
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Restore, restore_clear)
@@ -47,7 +47,7 @@ save_many (Scribe *scribe, guint first, guint n)
   scribe_save (scribe, rows);
 }
 
-/* Waits until what is saved so far was published by a tick. */
+/* Waits until a tick has published everything that was saved so far. */
 static void
 publish (Place *place, Scribe *scribe)
 {
@@ -72,7 +72,7 @@ size_of (const char *path)
   return stat (path, &status) == 0 ? status.st_size : -1;
 }
 
-/* As every reader finds it. */
+/* Reads the file as every reader does. */
 static void
 assert_rows (const char *target, guint64 expected)
 {
@@ -86,7 +86,7 @@ assert_rows (const char *target, guint64 expected)
   g_assert_cmpuint (restore.rows, ==, expected);
 }
 
-/* A base with BASE_ROWS, and then a delta. */
+/* Begins with a base of BASE_ROWS rows and a delta. */
 static Scribe *
 begin_with_delta (Place *place, guint n_rows)
 {
@@ -103,7 +103,7 @@ begin_with_delta (Place *place, guint n_rows)
 static void
 leave_as_killed (Place *place, Scribe *scribe)
 {
-  /* What is at the target is as after a kill: nothing is published at the end. */
+  /* The target is as after a kill: nothing is published at the end. */
   (void)place;
   scribe_free (scribe);
 }

@@ -14,8 +14,8 @@ typedef struct
   const SatinJob *root;
   int leaves;
   uint64_t expected;
-  int tries;     /* of the thief */
-  int give_back; /* so many of the claimed jobs go back first */
+  int tries;     /* Of the thief. */
+  int give_back; /* Of the claimed jobs this many go back first. */
 } Program;
 
 static int runs[LEAVES_MAX]; /* how often each leaf ran */
@@ -83,7 +83,7 @@ SATIN_JOB (three, uint64_t, (uint32_t, number))
   return a + 2 * b + 3 * c;
 }
 
-/* The slots of the first job's finished phase are used again by the second. */
+/* The second job uses the slots of the first job's finished phase again. */
 SATIN_JOB (again, uint64_t)
 {
   uint64_t a, b;
@@ -93,7 +93,7 @@ SATIN_JOB (again, uint64_t)
   return a + b;
 }
 
-/* The slots of the second pair's children are used again by the first's. */
+/* The children of the first pair use the slots of the second pair's children again. */
 SATIN_JOB (nested, uint64_t)
 {
   uint64_t a, b;
@@ -113,7 +113,7 @@ SATIN_JOB (chain, uint64_t)
   return a + 3 * b;
 }
 
-/* A leaf in which all below it is offered to thieves, as by a wait. */
+/* A leaf that offers all jobs below it to thieves, as a wait does. */
 SATIN_JOB (offer, uint64_t, (uint32_t, number))
 {
   Stack *stack = (Stack *)satin_frame_->stack;
@@ -134,7 +134,7 @@ SATIN_JOB (offered_pair, uint64_t, (uint32_t, number))
   return a + 2 * b;
 }
 
-/* The second phase's slots are what the pair's children had, and may have been public. */
+/* The second phase uses the slots of the pair's children, which may have been public. */
 SATIN_JOB (after, uint64_t)
 {
   uint64_t a, b, c;
@@ -147,8 +147,8 @@ SATIN_JOB (after, uint64_t)
   return a + 3 * b + 4 * c;
 }
 
-/* What runs in a call finds a child below that did not start; what it leaves lies where the next
- * child is written. */
+/* A job in a call finds a child below it that has not started; what the call leaves is where the
+ * next child is written. */
 SATIN_JOB (around, uint64_t)
 {
   uint64_t a, b, c;
@@ -160,7 +160,7 @@ SATIN_JOB (around, uint64_t)
   return a + b + 3 * c;
 }
 
-/* Two levels end without a look; the first child comes after them. */
+/* Two levels end without a look at the deque; the first child comes after them. */
 SATIN_JOB (deep, uint64_t)
 {
   uint64_t a, b;

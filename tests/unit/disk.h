@@ -9,37 +9,37 @@
 typedef enum
 {
   DISK_SOUND,
-  DISK_FAIL_ONCE, /* step number `at` fails */
-  DISK_FAIL_ON,   /* it and all after it */
-  DISK_CUT,       /* the power goes before step number `at` */
+  DISK_FAIL_ONCE, /* Step number `at` fails. */
+  DISK_FAIL_ON,   /* That step and all later ones fail. */
+  DISK_CUT,       /* The power is lost before step number `at`. */
   DISK_WATCHED,   /* see disk_watch */
-  /* These happen, and only then fail. */
-  DISK_FAIL_AFTER,        /* step number `at` */
-  DISK_FAIL_AFTER_COMMIT, /* the end of transaction number `at` of a SQLite file */
+  /* These steps are done and then fail. */
+  DISK_FAIL_AFTER,        /* Step number `at`. */
+  DISK_FAIL_AFTER_COMMIT, /* The end of transaction number `at` of a SQLite file. */
   /* Nothing fails, but write number `at` to a temporary file never reaches it. */
   DISK_LOSE_WRITE
 } DiskMode;
 
-/* Steps count from 1 from here on; only those in files whose name begins with `prefix`. */
+/* Begins to count steps, from 1; only steps in files whose names begin with `prefix` count. */
 void disk_begin (const char *prefix, DiskMode mode, guint at, int error_number);
-/* Back to a sound disk. TRUE: the step was reached. */
+/* Restores a sound disk. TRUE: the step was reached. */
 gboolean disk_end (void);
-/* Of the steps. */
+/* The number of steps that sync. */
 guint disk_syncs (void);
-/* (transfer none): of guint, the steps that were renames; until disk_begin. */
+/* (transfer none) Of guint: the steps that were renames; valid until disk_begin. */
 const GArray *disk_renamed_at (void);
-/* What then still lies there cannot be helped. */
+/* Removals that failed: their files remain. */
 guint disk_unlinks_failed (void);
 
-/* For a machine that goes on: `gate` is asked before each step, and what it refuses fails and does
- * not happen. disk_lose_power does to what was not synced by then what DISK_CUT does; files that
- * are open must not be used any more. */
+/* For a machine that goes on: `gate` is asked before each step; a step that it refuses fails and
+ * has no effect. disk_lose_power does to data that is not synced what DISK_CUT does; open files
+ * must not be used afterwards. */
 void disk_watch (const char *prefix, guint32 seed, gboolean (*gate) (gboolean is_sync));
 void disk_lose_power (void);
 
-/* With DISK_CUT: a process in which `work` runs until the power goes. Of all that was not synced
- * then, an arbitrary part is on the disk, in pieces of 512 bytes and in any order, and names in a
- * folder that was not synced may be of before; or all is there, as when a process dies. FALSE:
- * `work` came to its end before. */
+/* With DISK_CUT: runs `work` in a process until the power is lost. Afterwards an arbitrary part of
+ * the data that was not synced is on the disk, in pieces of 512 bytes and in any order, and names
+ * in a folder that was not synced may be older; or everything is there, as when a process dies.
+ * FALSE: `work` ended before. */
 gboolean disk_cut (const char *prefix, guint at, guint32 seed, void (*work) (void *data),
                    void *data);

@@ -53,26 +53,25 @@ Wide serial_wide (int32_t depth, Wide in);
 char *serial_text (int32_t depth, const char *prefix);
 int64_t serial_calls (int32_t n);
 int64_t serial_comb (int32_t depth);
-/* What `steps` has kept after its step number `step`; its last one is also its result. */
+/* The state of `steps` after step number `step`; the last one is also its result. */
 Progress serial_progress (int32_t depth, int32_t n, int32_t seed, int32_t step);
 char *serial_story (int32_t n);
 int64_t serial_race (int32_t depth, int32_t seed);
 
-/* How long each leaf of `phases` and `steps` spins, to leave thieves time. */
+/* How long each leaf of `phases` and `steps` spins, which leaves time to thieves. */
 extern int engine_test_leaf_spins;
-/* Leaves of these that may run before all others wait for the gate to open; negative: no gate.
- */
+/* The number of leaves that may run before all others wait for the gate to open; negative: no
+ * gate. */
 void engine_test_gate (int leaves);
-/* Have that many begun? */
+/* TRUE: that many leaves have begun. */
 gboolean engine_test_gate_reached (void);
 
-/* (transfer full): the serial result of any of the jobs above with these encoded arguments,
- * encoded. */
+/* (transfer full) The encoded serial result of any of the jobs above with these encoded
+ * arguments. */
 GBytes *serial_encoded (guint32 job, GBytes *args);
-/* (transfer full): the same for what a `steps` has kept when its state stands for so many children.
- */
+/* (transfer full) The same for the state that `steps` has kept after this many children. */
 GBytes *serial_kept (GBytes *args, guint32 children);
 
-/* (transfer full): the encoded arguments of the job at the end of `numbers`, starting from this
- * root; *job is set. */
+/* (transfer full) The encoded arguments of the job at the end of `numbers` below this root; sets
+ * *job. */
 GBytes *serial_args_at (guint32 root, GBytes *args, const guint32 *numbers, guint n, guint32 *job);

@@ -15,29 +15,29 @@ enum
 
 typedef struct
 {
-  void (*begin) (void);            /* before each run: memory as it is at the start */
-  void (*body[2]) (void);          /* of each thread; ends with explorer_finish */
-  guint64 (*state) (guint64 key);  /* the key with all shared memory mixed in */
-  const char *(*check_end) (void); /* after a run that both have finished; NULL: all is right */
+  void (*begin) (void);            /* Before each run: resets the memory. */
+  void (*body[2]) (void);          /* Of each thread; ends with explorer_finish. */
+  guint64 (*state) (guint64 key);  /* The key with all shared memory mixed in. */
+  const char *(*check_end) (void); /* After a run of both; NULL: all is right. */
 } ExplorerWorld;
 
-/* NULL: nothing is wrong under any interleaving; else what was wrong in the last run. */
+/* NULL: nothing is wrong in any interleaving; otherwise what was wrong in the last run. */
 const char *explorer_explore (const ExplorerWorld *world, guint64 *n_runs, guint *n_states);
 
 guint64 explorer_mix (guint64 hash, guint64 value);
-/* The thread that runs; -1: none. */
+/* The running thread; -1: none. */
 int explorer_running (void);
 gboolean explorer_has_finished (int thread);
 
-/* What follows is for the thread that runs. */
+/* The functions below are for the running thread. */
 
 void explorer_finish (void) G_GNUC_NORETURN;
 /* Notes what is wrong; the run goes on. */
 void explorer_fail (const char *what);
 guint64 explorer_steps_of_other (void);
-/* What this thread has read so far; and it is where it was when that was so: what it has read since
- * then it does not remember. */
+/* A mark of what this thread has read so far. explorer_forget drops what it has read since that
+ * mark: its position must be the same as then. */
 guint64 explorer_history (void);
 void explorer_forget (guint64 history);
-/* Nothing to do until the other thread has made a step after `seen`. */
+/* This thread has nothing to do until the other thread has made a step after `seen`. */
 void explorer_block (guint64 seen);

@@ -14,8 +14,7 @@
 #define FAR_FILE "/files/run.ckpt"
 #define FAR_DELTA FAR_FILE "-delta"
 #define MS_US 1000
-/* A file of so many bytes may have a delta; as many rows as make a base of about four times that.
- */
+/* A file of FROM_BYTES may have a delta; BASE_ROWS rows make a base of about four times that. */
 #define FROM_BYTES (256u * 1024)
 #define BASE_ROWS 9000
 
@@ -32,12 +31,12 @@ static const FarKind far_kinds[] = {
   { .name = "s3", .uri = "s3://files/run.ckpt" },
 };
 
-/* Pauses of this length and more are skipped, so that a lock is waited for in no time. */
+/* Pauses of at least this length are skipped, so that waits for a lock take no time. */
 #define FAR_SKIPPED_US (20 * 1000)
-#define FAR_REST_US (2 * 1000) /* of a rest this much is real */
+#define FAR_REST_US (2 * 1000) /* This much of a rest is real. */
 #define FAR_REST_MAX_US (120 * G_USEC_PER_SEC)
-static gint64 far_skipped_us; /* atomic */
-static gint far_sleeps;       /* atomic: all pauses are made */
+static gint64 far_skipped_us; /* Atomic. */
+static gint far_sleeps;       /* Atomic: TRUE: all pauses are made. */
 
 gint64
 g_get_monotonic_time (void)
@@ -55,11 +54,11 @@ g_usleep (gulong us)
   if (us >= FAR_SKIPPED_US && !g_atomic_int_get (&far_sleeps))
     __atomic_fetch_add (&far_skipped_us, (gint64)us, __ATOMIC_SEQ_CST);
   else
-    (void)nanosleep (&pause, NULL); /* nobody here asks for a second */
+    (void)nanosleep (&pause, NULL); /* No caller sleeps for a second. */
 }
 
-/* Rests of a coordinator are skipped, too: those after a failure, or because the store is slow; but
- * not while the store is asked, which would seem silent then. */
+/* Rests of a coordinator are skipped too, after a failure or because of a slow store; but not while
+ * the store handles a request, since it would then seem silent. */
 int
 pthread_cond_timedwait (pthread_cond_t *cond, pthread_mutex_t *lock,
                         const struct timespec *deadline)
@@ -77,7 +76,7 @@ pthread_cond_timedwait (pthread_cond_t *cond, pthread_mutex_t *lock,
   return code;
 }
 
-/* An empty store, and nothing of this process that could speak to another. */
+/* Empties the store and sets its kind. */
 static inline void
 far_begin (const FarKind *kind)
 {
@@ -86,7 +85,7 @@ far_begin (const FarKind *kind)
   g_test_message ("%s", kind->name);
 }
 
-/* A place whose checkpoint stands at the store. */
+/* A place whose checkpoint is at the store. */
 static inline Place *
 far_place_new (const FarKind *kind)
 {
@@ -119,7 +118,7 @@ save_many (Scribe *scribe, guint first, guint n)
   scribe_save (scribe, rows);
 }
 
-/* All that was saved so far stands at the target. */
+/* Waits until everything that was saved so far is at the target. */
 static inline void
 far_wait_published (Place *place, Scribe *scribe)
 {
@@ -160,7 +159,7 @@ far_start (Place *place, guint64 interval_us, guint64 delta_from)
   return scribe;
 }
 
-/* As every reader finds it. */
+/* Reads the file as every reader does. */
 static inline void
 assert_rows (const char *target, guint64 expected)
 {
@@ -175,7 +174,7 @@ assert_rows (const char *target, guint64 expected)
   restore_clear (&restore);
 }
 
-/* What stands at the store below "/files", in order. */
+/* The sorted names of all that is at the store below "/files". */
 static inline void
 assert_names (const char *expected)
 {
@@ -214,7 +213,7 @@ end (Place *place, Scribe *scribe)
   scribe_free (scribe);
 }
 
-/* A base with a delta, as a coordinator left them that was killed. */
+/* Leaves a base with a delta, as a killed coordinator does. */
 static inline void
 far_leave_pair (const FarKind *kind, GBytes **base, GBytes **delta)
 {
@@ -230,7 +229,7 @@ far_leave_pair (const FarKind *kind, GBytes **base, GBytes **delta)
   *delta = far_bytes (FAR_DELTA);
 }
 
-/* One sentence that names the place. */
+/* Checks that the text is one sentence that names the place. */
 static inline void
 assert_sentence (const char *text)
 {
@@ -240,8 +239,7 @@ assert_sentence (const char *text)
   g_assert_null (strchr (text, '\n'));
 }
 
-/* Until the last trouble that was told is another than that publishing is slow, which nobody asks
- * for here. */
+/* Waits for a reported trouble other than slow publishing, which does not matter here. */
 static inline void
 wait_for_trouble (Place *place)
 {

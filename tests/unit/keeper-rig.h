@@ -16,13 +16,13 @@
 
 #include <unistd.h>
 
-#define WAIT_US (20 * G_USEC_PER_SEC) /* only where a test fails */
+#define WAIT_US (20 * G_USEC_PER_SEC) /* Reached only if a test fails. */
 #define SCRIBES_MAX 8
 
 struct Scribe
 {
   ScribeConfig config;
-  char *given; /* the run that it was opened for */
+  char *given; /* The run for which it was opened. */
   guint joined, constants, bests, loads, finished, freed;
   guint64 ticket;
   gint64 age_us;
@@ -37,10 +37,10 @@ typedef struct
 static Scribe scribes[SCRIBES_MAX];
 static guint n_scribes;
 static gboolean fails;
-static guint64 bid_us = 10; /* how long a bid's file takes to be written */
+static guint64 bid_us = 10; /* The time that writing a bid's file takes. */
 static int fails_with = COORDINATOR_ERROR_STORE;
-static GAsyncQueue *posted; /* of Posted */
-static GArray *steps;       /* of NodeEvent, without what it points to */
+static GAsyncQueue *posted; /* Of Posted. */
+static GArray *steps;       /* Of NodeEvent, without what it points to. */
 static GMutex mutex;
 
 /* ---- the scribe ---- */
@@ -180,7 +180,7 @@ driver_say (Driver *driver G_GNUC_UNUSED, const char *format G_GNUC_UNUSED, ...)
 {
 }
 
-static guint n_failed; /* how often the node failed */
+static guint n_failed; /* How often the node failed. */
 
 void
 driver_fail (Driver *driver G_GNUC_UNUSED, int code G_GNUC_UNUSED,
@@ -282,7 +282,7 @@ timeline_note_mark (TimelineLane *lane G_GNUC_UNUSED, const char *name G_GNUC_UN
 {
 }
 
-/* ---- what the tests do ---- */
+/* ---- what the tests call ---- */
 
 static inline Driver *
 begin_driver (gboolean founder)
@@ -331,7 +331,7 @@ open_next (Driver *driver)
   return driver->scribe;
 }
 
-/* … and has done all that it does. */
+/* Retires the scribe and waits until that is done. */
 static inline void
 retire (Driver *driver)
 {
@@ -339,7 +339,7 @@ retire (Driver *driver)
   g_thread_join (g_steal_pointer (&driver->retiring));
 }
 
-/* Some are left by the scribes that are played here. */
+/* The scribes that are played here leave some. */
 static inline void
 remove_work_files (const Driver *driver)
 {

@@ -36,7 +36,7 @@ find_below (gpointer key, gpointer value, gpointer data)
   return FALSE;
 }
 
-/* A row stands for those below it. */
+/* Adds a row, which replaces the rows below it. */
 static void
 put (GTree *rows, const char *path, double weight, double work_s)
 {

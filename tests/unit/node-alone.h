@@ -19,7 +19,7 @@ id_of (World *world, guint who)
   return node_self (node_of (world, who));
 }
 
-/* What a part of it does without an event is allowed from here to the next event. */
+/* A part of the node may act without an event from here to the next event. */
 static inline Node *
 alone (World *world, guint who)
 {
@@ -34,7 +34,7 @@ alone (World *world, guint who)
   return node_of (world, who);
 }
 
-/* (transfer full): of NodeEffect */
+/* (transfer full) Of NodeEffect. */
 static inline GArray *
 step_alone (World *world, guint who, const NodeEvent *event)
 {
@@ -53,7 +53,7 @@ link_of (World *world, guint who, guint other)
   return link_to (world->peer[who].node, &id);
 }
 
-/* `who` hears this from `from`. (transfer full) */
+/* Node `who` receives this from `from`. (transfer full) */
 static inline GArray *
 hear (World *world, guint who, guint from, const Message *message)
 {
@@ -76,7 +76,7 @@ hear_only (World *world, guint who, guint from, const Message *message)
   g_array_unref (hear (world, who, from, message));
 }
 
-/* How many messages of this kind go to `to`? */
+/* The number of messages of this kind that are sent to `to`. */
 static inline guint
 count_sent (World *world, const GArray *effects, guint who, guint to, MessageKind kind)
 {

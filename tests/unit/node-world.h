@@ -13,31 +13,31 @@
 typedef struct
 {
   Node *node;
-  gboolean alive, deaf; /* deaf: stands still, takes nothing in */
-  gboolean late;        /* what is sent to it waits */
+  gboolean alive, deaf; /* deaf: it is stalled and receives nothing. */
+  gboolean late;        /* What is sent to it waits. */
   GArray *effects;
   GString *log;
   guint64 timer_us;
-  GPtrArray *jobs;     /* of Loan: what its engine has to lend */
-  GHashTable *running; /* held -> Loan (copy) */
+  GPtrArray *jobs;     /* Of Loan: the jobs that its engine can lend. */
+  GHashTable *running; /* Held number to Loan (a copy). */
   guint64 loans;
-  guint steals, replies; /* STEAL and JOBS messages sent */
-  guint owes;            /* times that its engine was asked for work for thieves */
+  guint steals, replies; /* STEAL and JOBS messages sent. */
+  guint owes;            /* How often its engine was asked for work for thieves. */
   GBytes *result;
-  GBytes *put, *constant; /* the last ones */
-  /* what its next bids say, and how many it made */
+  GBytes *put, *constant; /* The last ones. */
+  /* The report of its next bids, and their number. */
   guint64 commit_us, found;
   const char *trouble;
-  gboolean slow; /* the test says them, and what its engine lends */
+  gboolean slow; /* The test sends the reports, and the jobs of its engine. */
   guint bids, pings;
   guint64 ended;
-  guint64 ticket; /* of the last order to its scribe */
+  guint64 ticket; /* Of the last order to its scribe. */
 } Peer;
 
 typedef struct
 {
   guint end[2];
-  gboolean up, mute; /* mute: half open, swallows everything */
+  gboolean up, mute; /* mute: half open, swallows everything. */
 } Wire;
 
 typedef struct
@@ -54,51 +54,51 @@ typedef struct World
   Peer peer[NODES_MAX];
   guint n;
   guint64 now_us;
-  GArray *wires; /* of Wire; link number = index + 1 */
+  GArray *wires; /* Of Wire; link number = index + 1. */
   GQueue *posts;
   Stems *stems;
-  gboolean checkpoint, buddies, ring, theft, mirror, cut; /* of the nodes that are added next */
-  double verify;                                          /* the same */
-  guint64 heartbeat_us, silence_us;                       /* 0: as usual */
-  guint dense;                                            /* the same */
-  gboolean wall;           /* n0 and n2 cannot dial each other; whoever is dead refuses */
-  gboolean swallows;       /* dials of n0 are not answered */
-  gboolean one_way;        /* dials by n1 are refused on their way */
-  guint parted;            /* those from this one on and those before it do not hear each
-                              other; 0: all do */
-  gboolean bridged;        /* … but for the last before it and this one */
-  guint n_dials;           /* so far */
-  gsize largest;           /* bytes of the largest message that was sent */
-  gsize lates;             /* a message of so many bytes makes the last node late */
-  MessageKind lates_kind;  /* … and so does one of this kind; MESSAGE_NO_KIND: none */
-  guint said_no, n_closed; /* RELAY END messages sent, links closed */
-  const char *build;       /* of the nodes that are added next */
+  gboolean checkpoint, buddies, ring, theft, mirror, cut; /* Of the nodes that are added next. */
+  double verify;                                          /* The same. */
+  guint64 heartbeat_us, silence_us;                       /* 0: the defaults. */
+  guint dense;                                            /* The same. */
+  gboolean wall;           /* n0 and n2 cannot dial each other; dead nodes refuse. */
+  gboolean swallows;       /* Dials of n0 are not answered. */
+  gboolean one_way;        /* Dials by n1 are refused on their way. */
+  guint parted;            /* Nodes from this number on and nodes before it do not hear each other;
+                            * 0: all do. */
+  gboolean bridged;        /* … except this node and the one before it. */
+  guint n_dials;           /* So far. */
+  gsize largest;           /* The bytes of the largest message sent. */
+  gsize lates;             /* A message of this size makes the last node late … */
+  MessageKind lates_kind;  /* … and so does one of this kind; MESSAGE_NO_KIND: none. */
+  guint said_no, n_closed; /* RELAY END messages sent, links closed. */
+  const char *build;       /* Of the nodes that are added next. */
   gboolean closed, invites, kept;
-  /* (nullable): sees each effect before it is carried out */
+  /* (nullable) Is called with each effect before it is carried out. */
   void (*watch) (struct World *world, guint who, const NodeEffect *effect);
-  guint twin; /* this one, of another host, has the address of n1, whom a dial of it reaches; 0:
-                 none */
+  guint twin; /* This node, on another host, has the address of n1; its dial of that address reaches
+               * n1 itself. 0: none. */
 } World;
 
-/* What a test does with the links, and with time: pump delivers all there is to deliver, pass lets
- * time go on, timer by timer. */
+/* Links and time: pump delivers everything that can be delivered; pass lets time pass, timer by
+ * timer. */
 void post (World *world, Post one);
 void break_link (World *world, guint64 link);
-/* The first link that is up between these two. */
+/* The first link between these two nodes that is up. */
 guint64 link_between (World *world, guint a, guint b);
 void pump (World *world);
-/* Delivers one of `posts` alone. A late node does not get it, and FALSE. */
+/* Delivers this entry of `posts` only. FALSE: it is for a late node. */
 gboolean pump_one (World *world, GList *at);
 void pass (World *world, guint64 us);
-/* Node number `to` hears this over that link. */
+/* Node number `to` receives this over that link. */
 void deliver (World *world, guint64 link, guint to, const Message *message);
 
-/* Writes down an effect that does nothing else in a world. */
+/* Writes an effect that does nothing else in a world. */
 void node_world_log (GString *log, const NodeEffect *effect);
-/* What this effect sends, alone or in a frame of a session, to be cleared. FALSE: nothing, or a
- * part. */
+/* Fills `message` with what this effect sends, alone or in a frame of a session; the caller clears
+ * it. FALSE: it sends nothing, or a part of a message. */
 gboolean read_sent (const NodeEffect *effect, Message *message);
-/* Its kind; MESSAGE_NO_KIND: nothing, or a part. */
+/* The kind of what it sends; MESSAGE_NO_KIND: nothing, or a part of a message. */
 static inline MessageKind
 kind_sent (const NodeEffect *effect)
 {
@@ -113,26 +113,26 @@ void add_peer (World *world, gboolean solo);
 void world_free (World *world);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (World, world_free)
 
-/* What happens to node number `who`: an event, without and with what follows from it; its death;
- * all links between two break, or swallow everything; its engine has a job to lend, is hungry for
- * two seconds, has finished what it runs, or has met a slot that `holder` holds. start: main starts
- * the root. */
+/* What happens to node number `who`: an event (step: alone; tell: with all that follows); its
+ * death; all links between two nodes break, or swallow everything; its engine has a job to lend, is
+ * hungry for two seconds, has finished what it runs, or has met a slot that `holder` holds. start:
+ * main starts the root. */
 void step (World *world, guint who, const NodeEvent *event);
 void tell (World *world, guint who, const NodeEvent *event);
 void die (World *world, guint who);
 void cut (World *world, guint a, guint b);
-/* Nothing goes between those from `first` on and those before it any more; nobody is told. */
+/* Cuts off the nodes from `first` on from those before, silently. */
 void part (World *world, guint first);
 void start (World *world);
 guint64 offer (World *world, guint who, const char *path);
-/* Its engine has the job that it holds under this path, and has not begun it. */
+/* Its engine has not begun the job that it holds under this path. */
 void has_not_begun (World *world, guint who, const char *path);
 void hunger (World *world, guint who);
 guint64 held_of (World *world, guint who, const char *path);
 void finish (World *world, guint who, const char *path);
 void adopt (World *world, guint who, const char *path, guint64 loan, guint holder);
 
-/* What is seen of it. said: this line stands in its log. */
+/* What a test can see. said: this line is in the node's log. */
 gboolean said (World *world, guint who, const char *line);
 void forget_log (World *world);
 NodeStats stats_of (World *world, guint who);

@@ -9,7 +9,7 @@
 
 typedef struct
 {
-  const char *name; /* NULL: by its reader, below */
+  const char *name; /* NULL: chosen by its reader, below. */
   const char *good[2];
   const char *wrong; /* (nullable) */
   enum
@@ -35,7 +35,7 @@ option_sample_numbers (const Option *row, OptionSample *sample)
   sample->wrong = sample->texts[2];
 }
 
-/* `sample` must stay where it is. */
+/* `sample` must not move. */
 static inline void
 option_sample_fill (const Option *row, OptionSample *sample)
 {

@@ -5,7 +5,7 @@
 
 #include <time.h>
 
-/* Seconds of processor time that all threads of this process have used so far. */
+/* The seconds of processor time that all threads of this process have used so far. */
 static inline double
 processor_s (void)
 {

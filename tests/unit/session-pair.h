@@ -13,13 +13,13 @@ typedef struct
 {
   Session *session;
   GArray *effects;
-  GPtrArray *got; /* of GBytes: messages */
+  GPtrArray *got; /* Of GBytes: messages. */
   guint wants, byes, refused, sent, acks;
 } End;
 
 typedef struct
 {
-  End end[2]; /* 0 is the elder */
+  End end[2]; /* 0 is the elder. */
   guint64 now_us;
 } Pair;
 
@@ -32,15 +32,15 @@ GBytes *pair_join (const GPtrArray *parts);
 /* (transfer full) */
 SessionEffect pair_take (End *end);
 SessionFrameKind pair_kind_of (const SessionEffect *effect);
-/* What end `i` did reaches the other one; of its frames only the first `frames`. */
+/* Carries the effects of end `i` to the other end; of its frames only the first `frames`. */
 void pair_carry (Pair *pair, guint i, guint frames);
 void pair_settle (Pair *pair);
-/* Until the session of `i` is due and has done what it wanted. */
+/* Lets time pass until the session of `i` is due and has acted. */
 void pair_wait_for (Pair *pair, guint i);
 /* End `i` dials. */
 void pair_link_up (Pair *pair, guint64 number, guint i, gboolean relayed);
 void pair_link_down (Pair *pair, guint64 number);
-/* (transfer full): one part, with room for a head before these bytes. */
+/* (transfer full) One part, with room for a header before these bytes. */
 GPtrArray *pair_parts (const void *data, gsize size);
 void pair_send_bytes (Pair *pair, guint i, SessionStream stream, const void *data, gsize size);
 void pair_send_text (Pair *pair, guint i, SessionStream stream, const char *text);

@@ -10,19 +10,19 @@
 #undef curl_easy_setopt
 #undef curl_easy_getinfo
 
-#define SHELF_CHUNK 16384 /* libcurl hands over no more at a time */
+#define SHELF_CHUNK 16384 /* libcurl hands over at most this much at a time. */
 
 typedef struct
 {
-  GBytes *bytes; /* NULL: a folder */
+  GBytes *bytes; /* NULL: a folder. */
   guint version;
 } ShelfItem;
 
 typedef struct
 {
   GMutex lock;
-  gint n_busy;       /* atomic */
-  GHashTable *items; /* path -> ShelfItem */
+  gint n_busy;       /* Atomic. */
+  GHashTable *items; /* Path to ShelfItem. */
   guint versions, requests, calls, between_at;
   ShelfFault fault;
   guint first, last;
@@ -31,7 +31,7 @@ typedef struct
   int code;
   void (*between) (gpointer data);
   gpointer between_data;
-  void (*during) (gpointer data); /* NULL: it was called */
+  void (*during) (gpointer data); /* NULL: it has been called. */
   gpointer during_data;
   gsize during_after;
 } Shelf;
@@ -41,24 +41,24 @@ typedef struct
 {
   char *url, *method, *range;
   const struct curl_slist *headers, *commands;
-  void *no_body, *sends, *signs; /* not NULL: yes; signs: s3 */
+  void *no_body, *sends, *signs; /* Not NULL: yes; signs: s3. */
   curl_write_callback write, header;
   void *write_to, *header_to, *read_from, *seek_in, *progress_of;
   curl_read_callback read;
   curl_seek_callback seek;
   curl_xferinfo_callback progress;
 
-  gboolean is_busy; /* from its settings to its end */
+  gboolean is_busy; /* From its settings to its end. */
 
-  /* what came of it */
+  /* The outcome. */
   long status;
   curl_off_t sent;
 } ShelfHandle;
 
-/* All with the lock. */
-void shelf_put_item (const char *path, GBytes *bytes); /* takes `bytes`; NULL: a folder */
+/* Call all of these with the lock held. */
+void shelf_put_item (const char *path, GBytes *bytes); /* Takes `bytes`; NULL: a folder. */
 void shelf_item_free (gpointer item);
-/* What shelf_during said, once; gives back the lock meanwhile. */
+/* Calls the function of shelf_during, once; releases the lock meanwhile. */
 void shelf_call_during (void);
-/* What the store does; `half`: its connection ends in the middle. */
+/* Carries out a request; `half`: its connection ends in the middle. */
 CURLcode shelf_run (ShelfHandle *handle, gboolean half);

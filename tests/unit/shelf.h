@@ -10,43 +10,43 @@
 typedef enum
 {
   SHELF_SOUND,
-  SHELF_REFUSES,    /* nothing is done, as if nobody listened */
-  SHELF_LOSES,      /* all is done, and the connection ends before the answer */
-  SHELF_TEARS,      /* half of it is done; where the protocol can notice that, the client is told */
-  SHELF_ANSWERS,    /* nothing is done; http: shelf_answer's status, else its code */
-  SHELF_SILENT,     /* the store says nothing until the client gives up */
-  SHELF_NO_HANDLE,  /* no memory for a handle … */
+  SHELF_REFUSES,    /* Nothing is done, as if no server listened. */
+  SHELF_LOSES,      /* All is done, and the connection ends before the answer. */
+  SHELF_TEARS,      /* Half of it is done; the client is told if the protocol can notice that. */
+  SHELF_ANSWERS,    /* Nothing is done; http: the status of shelf_answer; else its code. */
+  SHELF_SILENT,     /* The store is silent until the client gives up. */
+  SHELF_NO_HANDLE,  /* No memory for a handle … */
   SHELF_NO_SETTING, /* … an option … */
-  SHELF_NO_LIST     /* … a line of a list: counted in calls, not in requests */
+  SHELF_NO_LIST     /* … a line of a list: counted in calls, not in requests. */
 } ShelfFault;
 
 /* Empties the store; nothing fails any more, and requests count from 1. */
 void shelf_clear (void);
-/* Requests number `first` to `last` fail so. */
+/* Requests number `first` to `last` fail in this way. */
 void shelf_fail (ShelfFault fault, guint first, guint last);
 void shelf_answer (long status, int curl_code);
-/* TRUE: since shelf_fail one of them was reached. */
+/* TRUE: one of these requests has been made since shelf_fail. */
 gboolean shelf_has_failed (void);
 guint shelf_requests (void);
-/* TRUE: a request is being made, so that a clock that jumps now would end it. */
+/* TRUE: a request is under way, so a clock that jumps now would end it. */
 gboolean shelf_is_busy (void);
-/* Called before request number `at`, 0: before each, without any lock; requests that it makes are
- * neither counted nor fail. NULL: nobody comes between. */
+/* Calls `act` before request number `at` (0: before each), without any lock; requests that it makes
+ * are not counted and do not fail. NULL: no call. */
 void shelf_between (guint at, void (*act) (gpointer data), gpointer data);
-/* Called once, without any lock, when a reader was given so many bytes of one file. */
+/* Calls `act` once, without any lock, after a reader was given this many bytes of one file. */
 void shelf_during (gsize after, void (*act) (gpointer data), gpointer data);
 
-/* What stands there, not by a request. */
+/* These change the store without a request. */
 void shelf_put (const char *path, const void *bytes, gsize size);
 void shelf_make_folder (const char *path);
 void shelf_remove (const char *path);
 /* (transfer full) (nullable) */
 GBytes *shelf_get (const char *path);
-/* (transfer full): the names of all files and folders below "/files", in order. */
+/* (transfer full) The names of all files and folders below "/files", sorted. */
 char *shelf_names (void);
-/* sftp: `is_posix` FALSE: nothing is renamed onto a file that exists, as with OpenSSH. */
+/* sftp: `is_so` FALSE: no file is renamed onto an existing one, as with OpenSSH. */
 void shelf_renames_over (gboolean is_so);
 /* No folders can be made below "/files". */
 void shelf_makes_no_folders (gboolean is_so);
-/* http: HEAD, GET and PUT tell no ETag, and no condition is looked at. */
+/* http: HEAD, GET and PUT give no ETag, and conditions are ignored. */
 void shelf_knows_no_tags (gboolean is_so);

@@ -6,14 +6,14 @@
 
 #include <stdint.h>
 
-#define SATIN_STEPS_ /* satin.h: plain atomic functions, please */
+#define SATIN_STEPS_ /* Tells satin.h to use plain atomic functions. */
 
-/* Before an access; and after it, what was seen. */
+/* Before an access; after it, with the value that was read. */
 void steps_point (void);
 void steps_saw (uint64_t value);
 
-/* Where the programs are large, relaxed accesses are one step with what comes before them: they are
- * hints, figures, or the owner's own. */
+/* For large programs a relaxed access is one step together with the access before it: relaxed
+ * accesses are hints, figures, or the owner's own data. */
 #ifdef SATIN_STEPS_FEW_
 #define STEPS_POINT_(order) ((order) == __ATOMIC_RELAXED ? (void)0 : steps_point ())
 #define STEPS_ADD_(order, value) ((order) == __ATOMIC_RELAXED ? (void)0 : steps_saw (value))
@@ -46,7 +46,8 @@ void steps_saw (uint64_t value);
   STEPS_SAW_ (int, order, __atomic_compare_exchange_n (p, expected, v, weak, order, failure))
 #define __atomic_store_n(p, v, order) (STEPS_POINT_ (order), __atomic_store_n (p, v, order))
 
-/* Locks and sleep, of which the explorer has its own; pthread.h and sched.h declare these now. */
+/* The explorer has its own locks and waits. pthread.h and sched.h declare these functions under the
+ * new names. */
 #define pthread_mutex_lock steps_lock
 #define pthread_mutex_unlock steps_unlock
 #define pthread_cond_wait steps_cond_wait

@@ -65,7 +65,7 @@ put_typed (Fixture *f, Result row, GError **error)
   return written;
 }
 
-/* A row whose digest is sixteen times `digest`. TRUE: written. */
+/* Saves a row with a digest of sixteen bytes `digest`. TRUE: written. */
 static inline gboolean
 put (Fixture *f, const char *path, guint8 digest, double work_s)
 {

@@ -6,7 +6,7 @@
 
 #include <gio/gio.h>
 
-#define WORLD_PATIENT 2 /* what begins so lets others pass */
+#define WORLD_PATIENT 2 /* A message that begins with this byte lets others pass. */
 
 /* Two ends in one context. */
 typedef struct
@@ -14,38 +14,38 @@ typedef struct
   Poller *poller;
   Listener *listener;
   WireRun run;
-  Wire *near, *far; /* dialled, accepted */
+  Wire *near, *far; /* near dialled, far was accepted. */
   guint ups, downs;
   gboolean dead, waits;
-  const WireCalls *calls; /* of the accepted one */
+  const WireCalls *calls; /* Of the accepted end. */
   guint64 received_bytes, received;
   guint32 sum;
-  guint8 firsts[16]; /* the first byte of each message */
+  guint8 firsts[16]; /* The first byte of each message. */
   char *folder, *path;
 } World;
 
-/* They count what comes, in the World that they are given. */
+/* Callbacks that count what arrives, in the World that is their data. */
 void world_on_up (Wire *link, void *data);
 void world_on_message (Wire *link, GBytes *message, void *data);
 void world_on_down (Wire *link, gboolean dead, void *data);
 gboolean world_may_wait (Wire *link, GBytes *message);
 extern const WireCalls world_calls;
-/* Of a listener whose data is a World. */
+/* Callbacks of a listener whose data is a World. */
 void world_on_accepted (GSocket *socket, void *data);
 gboolean world_on_crowded (void *data);
 
 /* (transfer full) */
 char *world_make_key (void);
-/* FALSE: there is no TLS here, and the test is skipped. */
+/* FALSE: TLS is not available, and the test is skipped. */
 gboolean world_needs_tls (void);
-/* `tcp`: it listens there, too. */
+/* `tcp`: the listener also listens at a TCP port. */
 void world_open (World *world, gboolean tcp);
 void world_close (World *world);
-/* One turn of the poller. `sleeps`: until there is something to do. */
+/* One turn of the poller. `sleeps`: waits until there is something to do. */
 void world_turn (Poller *poller, gboolean sleeps);
-/* What a dialling node says until it is up, on a blocking socket. */
+/* Sends on a blocking socket what a dialling node sends until the wire is up. */
 void world_prove (World *world, GSocket *socket, gboolean wait);
-/* One part of `size` bytes, the first of which is `first`. (transfer full) */
+/* One part of `size` bytes with the first byte `first`. (transfer full) */
 GPtrArray *world_message (gsize size, guint8 first);
 
 #define UNTIL(world, condition) \
