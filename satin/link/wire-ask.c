@@ -33,8 +33,8 @@ connect_patiently (GSocket *socket, GSocketAddress *address, GCancellable *stop,
     }
 }
 
-static GSocket *
-connect_blocking (const char *address, GCancellable *stop, GError **error)
+GSocket *
+wire_connect_blocking (const char *address, GCancellable *stop, GError **error)
 {
   g_autoptr (GSocketAddress) parsed = wire_address_parse (address, error);
   g_autoptr (GSocket) socket = parsed != NULL ? wire_socket_for (parsed, 0, error) : NULL;
@@ -44,12 +44,6 @@ connect_blocking (const char *address, GCancellable *stop, GError **error)
   if (!connect_patiently (socket, parsed, stop, error))
     return NULL;
   return g_steal_pointer (&socket);
-}
-
-GSocket *
-wire_connect_blocking (const char *address, GError **error)
-{
-  return connect_blocking (address, NULL, error);
 }
 
 struct WireAsker
@@ -73,7 +67,7 @@ wire_asker_free (WireAsker *asker)
 static WireAsker *
 asker_connect (const char *address, GCancellable *stop, GError **error)
 {
-  GSocket *socket = connect_blocking (address, stop, error);
+  GSocket *socket = wire_connect_blocking (address, stop, error);
   WireAsker *asker = socket != NULL ? g_new0 (WireAsker, 1) : NULL;
 
   if (asker != NULL)
@@ -225,13 +219,4 @@ wire_asker_ask (WireAsker *asker, const char *request, gsize *length, GError **e
   if (length != NULL)
     *length = (gsize)size;
   return g_steal_pointer (&reply);
-}
-
-char *
-wire_ask (const char *address, const WireRun *run, const char *request, gsize *length,
-          GError **error)
-{
-  g_autoptr (WireAsker) asker = wire_asker_new (address, run, error);
-
-  return asker != NULL ? wire_asker_ask (asker, request, length, error) : NULL;
 }

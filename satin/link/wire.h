@@ -81,9 +81,9 @@ gboolean wire_is_near (Wire *link);
 guint64 wire_number (Wire *link);
 void wire_set_number (Wire *link, guint64 number);
 
-/* A socket connected to `address` (transfer full). Blocks for about two seconds at most. NULL with
- * an error of GIO. */
-GSocket *wire_connect_blocking (const char *address, GError **error);
+/* A socket connected to `address` (transfer full). Blocks for about two seconds at most, or until
+ * `stop` (nullable) is cancelled. NULL with an error of GIO. */
+GSocket *wire_connect_blocking (const char *address, GCancellable *stop, GError **error);
 /* TRUE: `address` is a Unix socket or a loopback address. */
 gboolean wire_address_is_near (const char *address);
 /* The longest reply to a control request, bytes. */
@@ -107,6 +107,3 @@ WireAsker *wire_asker_new (const char *address, const WireRun *run, GError **err
 char *wire_asker_ask (WireAsker *asker, const char *request, gsize *length, GError **error);
 void wire_asker_free (WireAsker *asker);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (WireAsker, wire_asker_free)
-/* wire_asker_new, wire_asker_ask and wire_asker_free, for one request. */
-char *wire_ask (const char *address, const WireRun *run, const char *request, gsize *length,
-                GError **error);

@@ -122,8 +122,9 @@ static char *
 ask (Fixture *f, gsize *length, GError **error)
 {
   const WireRun run = { .credential = (char *)CREDENTIAL };
+  g_autoptr (WireAsker) asker = wire_asker_new (f->address, &run, error);
 
-  return wire_ask (f->address, &run, "status", length, error);
+  return asker != NULL ? wire_asker_ask (asker, "status", length, error) : NULL;
 }
 
 static void

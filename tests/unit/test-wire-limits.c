@@ -210,7 +210,7 @@ the_proof_has_a_deadline (void)
 
   World world;
   world_open (&world, FALSE);
-  GSocket *socket = wire_connect_blocking (listener_addresses (world.listener)[0], NULL);
+  GSocket *socket = wire_connect_blocking (listener_addresses (world.listener)[0], NULL, NULL);
   UNTIL (&world, world.far != NULL);
   g_assert_cmpint (sleep_ms (&world), <=, all_ms);
   g_assert_cmpint (sleep_ms (&world), >, all_ms / 2);
@@ -391,7 +391,8 @@ who_came_too_early_comes_in_later (void)
   struct rlimit all, few;
   World world;
   world_open (&world, FALSE);
-  g_autoptr (GSocket) guest = wire_connect_blocking (listener_addresses (world.listener)[0], NULL);
+  g_autoptr (GSocket) guest
+      = wire_connect_blocking (listener_addresses (world.listener)[0], NULL, NULL);
   g_assert_cmpint (getrlimit (RLIMIT_NOFILE, &all), ==, 0);
   few = all;
   few.rlim_cur = (rlim_t)g_socket_get_fd (guest) + WIRE_DESCRIPTORS_KEPT / 2;

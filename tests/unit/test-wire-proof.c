@@ -90,7 +90,7 @@ garbage_is_refused (void)
       guint8 garbage[200];
       guint before = world.downs;
       g_autoptr (GSocket) socket
-          = wire_connect_blocking (listener_addresses (world.listener)[0], NULL);
+          = wire_connect_blocking (listener_addresses (world.listener)[0], NULL, NULL);
       for (guint k = 0; k < sizeof garbage; k++)
         garbage[k] = (guint8)g_test_rand_int ();
       g_socket_send (socket, (char *)garbage, 1 + (gsize)g_test_rand_int_range (0, 199), NULL,
@@ -118,7 +118,7 @@ wrong_frames_are_refused (void)
       World world;
       world_open (&world, FALSE);
       g_autoptr (GSocket) socket
-          = wire_connect_blocking (listener_addresses (world.listener)[0], NULL);
+          = wire_connect_blocking (listener_addresses (world.listener)[0], NULL, NULL);
       guint64 frame = GUINT64_TO_LE (frames[i]);
       world_prove (&world, socket, TRUE);
       g_socket_send (socket, (char *)&frame, sizeof frame, NULL, NULL);
@@ -143,7 +143,7 @@ other_roles_are_refused (void)
         continue;
       world_open (&world, FALSE);
       g_autoptr (GSocket) socket
-          = wire_connect_blocking (listener_addresses (world.listener)[0], NULL);
+          = wire_connect_blocking (listener_addresses (world.listener)[0], NULL, NULL);
       while (g_socket_get_available_bytes (socket) <= 0)
         world_turn (world.poller, FALSE);
       g_assert_cmpint (g_socket_receive (socket, (char *)greeting, sizeof greeting, NULL, NULL), >,

@@ -38,7 +38,8 @@ plain_frames_are_refused (void)
   if (!world_needs_tls ())
     return;
   world_open (&world, TRUE);
-  g_autoptr (GSocket) socket = wire_connect_blocking (listener_addresses (world.listener)[1], NULL);
+  g_autoptr (GSocket) socket
+      = wire_connect_blocking (listener_addresses (world.listener)[1], NULL, NULL);
   guint64 frame[2] = { GUINT64_TO_LE (8), 0 };
   world_prove (&world, socket, FALSE);
   g_socket_send (socket, (char *)frame, sizeof frame, NULL, NULL);
@@ -58,7 +59,8 @@ bytes_behind_the_proof_are_refused (void)
   if (!world_needs_tls ())
     return;
   world_open (&world, TRUE);
-  g_autoptr (GSocket) socket = wire_connect_blocking (listener_addresses (world.listener)[1], NULL);
+  g_autoptr (GSocket) socket
+      = wire_connect_blocking (listener_addresses (world.listener)[1], NULL, NULL);
   guint8 greeting[MAGIC_SIZE + NONCE_SIZE + 2 + GREETING_TEXT_MAX];
   guint8 both[1 + NONCE_SIZE + PROOF_SIZE + 16] = { WIRE_ROLE_NODE };
   while (g_socket_get_available_bytes (socket) <= 0)
@@ -87,7 +89,8 @@ a_silent_handshake_ends (void)
   if (!world_needs_tls ())
     return;
   world_open (&world, TRUE);
-  g_autoptr (GSocket) socket = wire_connect_blocking (listener_addresses (world.listener)[1], NULL);
+  g_autoptr (GSocket) socket
+      = wire_connect_blocking (listener_addresses (world.listener)[1], NULL, NULL);
   world_prove (&world, socket, FALSE);
   UNTIL (&world, world.downs == 1);
 
@@ -103,7 +106,8 @@ a_handshake_can_be_left (void)
   if (!world_needs_tls ())
     return;
   world_open (&world, TRUE);
-  g_autoptr (GSocket) socket = wire_connect_blocking (listener_addresses (world.listener)[1], NULL);
+  g_autoptr (GSocket) socket
+      = wire_connect_blocking (listener_addresses (world.listener)[1], NULL, NULL);
   world_prove (&world, socket, FALSE);
   wire_close (world.far);
   world.far = NULL;
@@ -122,8 +126,10 @@ ask_in_thread (gpointer data)
 {
   World *world = data;
   g_autoptr (GError) error = NULL;
-  char *reply
-      = wire_ask (listener_addresses (world->listener)[1], &world->run, "status", NULL, &error);
+  g_autoptr (WireAsker) asker
+      = wire_asker_new (listener_addresses (world->listener)[1], &world->run, &error);
+  g_assert_no_error (error);
+  char *reply = wire_asker_ask (asker, "status", NULL, &error);
   g_assert_no_error (error);
   return reply;
 }
