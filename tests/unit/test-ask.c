@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Verbs about runs that have ended or whose processes are gone, in a state folder of this test. */
+#include "captured.h"
+#include "folder-put.h"
+
 #include "command/ask.h"
 #include "command/command.h"
 #include "command/ended.h"
@@ -36,33 +39,15 @@ run_new (const char *name, const char *checkpoint, gboolean lives)
   return path;
 }
 
-static void
-put (const char *path, const char *file, const char *text)
-{
-  g_autoptr (GBytes) bytes = g_bytes_new (text, strlen (text));
-
-  g_assert_true (folder_write (path, file, bytes, NULL));
-}
-
 /* (transfer full): what the verb prints; *code (out). */
 static char *
 printed (int (*verb) (int, char **), const char *words, int *code)
 {
-  g_autofree char *name = NULL;
   g_auto (GStrv) argv = g_strsplit (words, " ", -1);
-  int file = g_file_open_tmp ("satin-ask-XXXXXX", &name, NULL), before = dup (STDOUT_FILENO);
-  char *text = NULL;
+  Captured captured = captured_begin (STDOUT_FILENO);
 
-  fflush (stdout);
-  g_assert_cmpint (dup2 (file, STDOUT_FILENO), ==, STDOUT_FILENO);
   *code = verb ((int)g_strv_length (argv), argv);
-  fflush (stdout);
-  g_assert_cmpint (dup2 (before, STDOUT_FILENO), ==, STDOUT_FILENO);
-  g_assert_true (g_file_get_contents (name, &text, NULL, NULL));
-  g_unlink (name);
-  close (before);
-  close (file);
-  return text;
+  return captured_end (&captured);
 }
 
 static gboolean

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which hosts are asked whether a run uses a checkpoint. The addresses in the file may belong to
  * any process. */
+#include "captured.h"
+
 #include "link/wire-find.h"
 #include "node/checkpoint.h"
 
@@ -125,21 +127,10 @@ few_are_asked_at_a_time_and_not_all (void)
 static char *
 words_of (const Restore *restore)
 {
-  char *said = NULL;
-  FILE *file = tmpfile ();
-  int before = dup (STDERR_FILENO);
-  g_assert_true (file != NULL && before >= 0 && dup2 (fileno (file), STDERR_FILENO) >= 0);
+  Captured captured = captured_begin (STDERR_FILENO);
+
   g_assert_null (checkpoint_in_use (restore, "file"));
-  fflush (stderr);
-  g_assert_cmpint (dup2 (before, STDERR_FILENO), >=, 0);
-  close (before);
-  fseek (file, 0, SEEK_END);
-  long size = ftell (file);
-  said = g_malloc0 ((gsize)size + 1);
-  rewind (file);
-  g_assert_cmpuint (fread (said, 1, (gsize)size, file), ==, size);
-  fclose (file);
-  return said;
+  return captured_end (&captured);
 }
 
 static void

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How the command shows words, guesses the verb that was meant, and finds options among words. */
+#include "captured.h"
+
 #include "command/command.h"
 
 #include <glib/gstdio.h>
@@ -74,23 +76,15 @@ the_nearest_is_meant (void)
 static void
 a_live_line_gives_way (void)
 {
-  g_autofree char *name = NULL, *text = NULL;
-  int file = g_file_open_tmp ("satin-words-XXXXXX", &name, NULL), before = dup (STDERR_FILENO);
+  Captured captured = captured_begin (STDERR_FILENO);
 
-  fflush (stderr);
-  g_assert_cmpint (dup2 (file, STDERR_FILENO), ==, STDERR_FILENO);
   command_show ("live 1", TRUE);
   command_show ("live 2", TRUE);
   command_say ("one");
   command_say ("two \xe2\x80\x9cthree\xe2\x80\x9d");
   command_show ("live 3", FALSE);
   command_show (NULL, FALSE);
-  fflush (stderr);
-  g_assert_cmpint (dup2 (before, STDERR_FILENO), ==, STDERR_FILENO);
-  g_assert_true (g_file_get_contents (name, &text, NULL, NULL));
-  g_unlink (name);
-  close (before);
-  close (file);
+  g_autofree char *text = captured_end (&captured);
   g_assert_cmpstr (text, ==,
                    "live 1\r\033[Klive 2\r\033[Ksatin: one\nsatin: two 'three'\nlive 3\n");
 }

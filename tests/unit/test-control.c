@@ -51,23 +51,13 @@ fsync (int fd G_GNUC_UNUSED)
 /* ---- nodes ---- */
 
 static gboolean
-read_all (int fd, void *to, gsize size)
-{
-  gssize n = 0;
-
-  for (gsize got = 0; got < size; got += (gsize)n)
-    if ((n = whole_read_some (fd, (char *)to + got, size - got)) <= 0)
-      return FALSE;
-  return TRUE;
-}
-
-static gboolean
 greet (int fd)
 {
   guint8 greeting[MAGIC_SIZE + NONCE_SIZE + 2] = MAGIC, frame[1 + NONCE_SIZE + PROOF_SIZE];
   guint8 proof[PROOF_SIZE];
 
-  if (!whole_write (fd, greeting, sizeof greeting) || !read_all (fd, frame, sizeof frame))
+  if (!whole_write (fd, greeting, sizeof greeting)
+      || whole_read (fd, frame, sizeof frame) != sizeof frame)
     return FALSE;
   wire_prove (CREDENTIAL, "dialler", greeting + MAGIC_SIZE, frame + 1, frame[0], proof);
   if (!wire_proof_is_equal (frame + 1 + NONCE_SIZE, proof))
@@ -119,12 +109,12 @@ serve (FakeNode *node, int fd)
 {
   guint64 size;
 
-  while (read_all (fd, &size, sizeof size))
+  while (whole_read (fd, &size, sizeof size) == sizeof size)
     {
       g_autofree char *request = g_malloc0 (size + 1);
       g_autoptr (GString) reply = g_string_new (NULL);
 
-      if (!read_all (fd, request, size) || !answer (node, request, reply))
+      if (whole_read (fd, request, size) != (gssize)size || !answer (node, request, reply))
         return;
       size = reply->len;
       if (!whole_write (fd, &size, sizeof size) || !whole_write (fd, reply->str, reply->len))

@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The sums of what nodes report. */
+#include "folder-put.h"
+
 #include "launch/figures.h"
 
 #include "folder/folder.h"
 
 #include <glib/gstdio.h>
 #include <string.h>
-
-static void
-put (const char *path, const char *file, const char *text)
-{
-  g_autoptr (GBytes) bytes = g_bytes_new (text, strlen (text));
-
-  g_assert_true (folder_write (path, file, bytes, NULL));
-}
 
 static void
 test_sums (void)

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the launcher says about nodes: their troubles, as report.c writes and trouble.c reads them,
  * and how they ended. */
+#include "captured.h"
+#include "folder-put.h"
+
 #include "launch/launch-words.h"
 
 #include "command/command.h"
@@ -33,14 +36,6 @@ assert_said (const char *text)
 {
   g_assert_cmpstr (said->str, ==, text);
   g_string_truncate (said, 0);
-}
-
-static void
-put (const char *path, const char *file, const char *text)
-{
-  g_autoptr (GBytes) bytes = g_bytes_new (text, strlen (text));
-
-  g_assert_true (folder_write (path, file, bytes, NULL));
 }
 
 static char *
@@ -334,20 +329,10 @@ test_next (void)
 static char *
 written (int fd, int (*call) (const char *), const char *path, int *code)
 {
-  g_autofree char *name = NULL;
-  char *text = NULL;
-  int file = g_file_open_tmp ("satin-words-XXXXXX", &name, NULL), before = dup (fd);
+  Captured captured = captured_begin (fd);
 
-  fflush (NULL);
-  g_assert_cmpint (dup2 (file, fd), ==, fd);
   *code = call (path);
-  fflush (NULL);
-  g_assert_cmpint (dup2 (before, fd), ==, fd);
-  g_assert_true (g_file_get_contents (name, &text, NULL, NULL));
-  g_unlink (name);
-  close (before);
-  close (file);
-  return text;
+  return captured_end (&captured);
 }
 
 static int

@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include "engine-rig.h"
+#include "flag.h"
 
 #include "sched/seat.h"
 
@@ -11,18 +12,6 @@
 #include <string.h>
 
 static gboolean begun; /* atomic */
-
-static gboolean
-is_set (const gboolean *flag)
-{
-  return __atomic_load_n (flag, __ATOMIC_SEQ_CST);
-}
-
-static void
-set (gboolean *flag, gboolean to)
-{
-  __atomic_store_n (flag, to, __ATOMIC_SEQ_CST);
-}
 
 SATIN_JOB (leaf, int32_t, (int32_t, n))
 {

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "engine-rig.h"
+#include "flag.h"
 
 #include "sched/seat.h"
 
@@ -14,18 +15,6 @@
 #define PART_MS 50 /* most of what a job takes that has such a part */
 
 static gboolean begun, open, over; /* atomic */
-
-static gboolean
-is_set (const gboolean *flag)
-{
-  return __atomic_load_n (flag, __ATOMIC_SEQ_CST);
-}
-
-static void
-set (gboolean *flag, gboolean to)
-{
-  __atomic_store_n (flag, to, __ATOMIC_SEQ_CST);
-}
 
 SATIN_JOB (leaf, int32_t, (int32_t, n))
 {

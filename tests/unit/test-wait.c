@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include "engine-rig.h"
+#include "flag.h"
 
 #include "sched/seat.h"
 
@@ -14,18 +15,6 @@
 #define YIELDS 2000 /* until the wait has most likely begun */
 
 static gboolean long_runs, short_runs, waits, taken; /* atomic */
-
-static gboolean
-is_set (const gboolean *flag)
-{
-  return __atomic_load_n (flag, __ATOMIC_SEQ_CST);
-}
-
-static void
-set (gboolean *flag, gboolean to)
-{
-  __atomic_store_n (flag, to, __ATOMIC_SEQ_CST);
-}
 
 static void
 wait_until (const gboolean *flag)

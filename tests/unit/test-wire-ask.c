@@ -34,17 +34,6 @@ typedef struct
 } Fixture;
 
 static gboolean
-read_all (int fd, void *to, gsize size)
-{
-  gssize n = 0;
-
-  for (gsize got = 0; got < size; got += (gsize)n)
-    if ((n = whole_read_some (fd, (char *)to + got, size - got)) <= 0)
-      return FALSE;
-  return TRUE;
-}
-
-static gboolean
 greet (Fixture *f, int fd)
 {
   const Lie *lie = &f->lie;
@@ -57,7 +46,7 @@ greet (Fixture *f, int fd)
   head[MAGIC_SIZE + NONCE_SIZE] = (guint8)lie->text_size;
   head[MAGIC_SIZE + NONCE_SIZE + 1] = (guint8)(lie->text_size >> 8);
   if (!whole_write (fd, head, sizeof head) || !whole_write (fd, text, lie->text_size)
-      || !read_all (fd, frame, sizeof frame))
+      || whole_read (fd, frame, sizeof frame) != sizeof frame)
     return FALSE;
   wire_prove (CREDENTIAL, "dialler", head + MAGIC_SIZE, frame + 1, frame[0], proof);
   f->heard_proof = wire_proof_is_equal (frame + 1 + NONCE_SIZE, proof);
@@ -77,10 +66,11 @@ be_somebody (gpointer data)
       guint64 size;
       if (!greet (f, fd))
         continue;
-      while (read_all (fd, &size, sizeof size) && size < 100)
+      while (whole_read (fd, &size, sizeof size) == sizeof size && size < 100)
         {
           g_autofree char *request = g_malloc (size), *reply = g_strnfill (f->lie.sent, 'r');
-          if (!read_all (fd, request, size) || !whole_write (fd, &f->lie.size, sizeof (guint64))
+          if (whole_read (fd, request, size) != (gssize)size
+              || !whole_write (fd, &f->lie.size, sizeof (guint64))
               || !whole_write (fd, reply, f->lie.sent) || f->lie.sent < f->lie.size)
             break;
         }
