@@ -7,16 +7,10 @@
 
 #include "satin/protocol/core.h"
 
-static inline Node *
-node_of (World *world, guint who)
-{
-  return world->peer[who].node;
-}
-
 static inline NodeId
 id_of (World *world, guint who)
 {
-  return node_self (node_of (world, who));
+  return node_self (node_at (world, who));
 }
 
 /* A part of the node may act without an event from here to the next event. */
@@ -30,8 +24,8 @@ alone (World *world, guint who)
   for (guint i = 0; i < aside->len; i++)
     node_effect_clear (&g_array_index (aside, NodeEffect, i));
   g_array_set_size (aside, 0);
-  node_of (world, who)->effects = aside;
-  return node_of (world, who);
+  node_at (world, who)->effects = aside;
+  return node_at (world, who);
 }
 
 /* (transfer full) Of NodeEffect. */

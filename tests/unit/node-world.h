@@ -80,6 +80,12 @@ typedef struct World
                * n1 itself. 0: none. */
 } World;
 
+static inline Node *
+node_at (World *world, guint who)
+{
+  return world->peer[who].node;
+}
+
 /* Links and time: pump delivers everything that can be delivered; pass lets time pass, timer by
  * timer. */
 void post (World *world, Post one);

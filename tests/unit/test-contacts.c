@@ -21,12 +21,6 @@ new_world (guint n)
   return world;
 }
 
-static Node *
-node_at (World *world, guint who)
-{
-  return world->peer[who].node;
-}
-
 static gboolean
 are_linked (World *world, guint a, guint b)
 {

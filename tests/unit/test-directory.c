@@ -7,12 +7,6 @@
 #define NODES 7
 #define ORPHAN "/0/1/5/2"
 
-static Node *
-node_at (World *world, guint who)
-{
-  return world->peer[who].node;
-}
-
 /* `lender` has this job, and `thief` takes it. */
 static guint64
 lend (World *world, guint lender, guint thief, const char *path)

@@ -11,12 +11,6 @@
 #define RED EPOCH_RED
 #define RECORDING EPOCH_RECORDING
 
-static Node *
-node_at (World *world, guint who)
-{
-  return world->peer[who].node;
-}
-
 static Epoch *
 epoch_at (World *world, guint who)
 {

@@ -36,7 +36,7 @@ held_for (World *world, guint lender, guint64 loan)
 {
   NodeId id = id_of (world, lender);
 
-  return held_find_return (node_of (world, 1), &id, loan);
+  return held_find_return (node_at (world, 1), &id, loan);
 }
 
 static GArray *
@@ -83,7 +83,7 @@ test_each_loan_runs_once (void)
   assert_fate (world, lend (world, 0, 7, "/7", NULL), 0, 0, 0);
   assert_fate (world, lend (world, 2, 7, "/8", NULL), 2, 1, 0);
   assert_fate (world, lend (world, 0, 8, "/9", NULL), 0, 1, 0);
-  g_assert_cmpuint (node_of (world, 1)->held.unfinished, ==, 3);
+  g_assert_cmpuint (node_at (world, 1)->held.unfinished, ==, 3);
   g_assert_cmpuint (stats_of (world, 1).steals_remote, ==, 3);
 }
 
@@ -108,10 +108,10 @@ test_runs_alone (void)
 {
   g_autoptr (World) world = world_of_three ();
   g_autoptr (GPtrArray) loans = g_ptr_array_new_with_free_func ((GDestroyNotify)loan_free);
-  const Held *held = &node_of (world, 1)->held;
+  const Held *held = &node_at (world, 1)->held;
   Digest digest = digest_of_string ("/4");
 
-  node_of (world, 1)->steal.hungry = node_of (world, 1)->config.workers;
+  node_at (world, 1)->steal.hungry = node_at (world, 1)->config.workers;
   g_ptr_array_add (loans, loan_new (4, "/4", 1, &digest, 0.25, NULL));
   assert_fate (world,
                hear (world, 1, 0, &(Message){ .kind = MESSAGE_JOBS, .flag = TRUE, .loans = loans }),
@@ -160,7 +160,7 @@ test_all_goes_along (void)
   g_assert_cmpuint (result.risk_us, ==, 40);
   g_assert_cmpuint (g_bytes_get_size (result.value), ==, 2);
 
-  g_autoptr (Row) row = held_row (node_of (world, 1), held);
+  g_autoptr (Row) row = held_row (node_at (world, 1), held);
   g_assert_cmpstr (row->path, ==, "/5");
   g_assert_cmpuint (row->job, ==, 1);
   g_assert_true (digest_equal (&row->digest, &digest));
@@ -168,15 +168,15 @@ test_all_goes_along (void)
   g_assert_cmpuint (row->work_us, ==, 50);
   g_assert_cmpuint (row->began_ms, ==, 30);
   g_assert_cmpuint (row->took_ms, ==, 20);
-  g_assert_true (node_id_equal (&row->node, &node_of (world, 1)->self));
+  g_assert_true (node_id_equal (&row->node, &node_at (world, 1)->self));
   g_assert_null (held->job->args);
-  g_assert_cmpuint (node_of (world, 1)->held.unfinished, ==, 0);
+  g_assert_cmpuint (node_at (world, 1)->held.unfinished, ==, 0);
   g_autoptr (GArray) again = end (world, held);
   g_autoptr (GArray) unknown = end (world, &(HeldJob){ .held = 99 });
   g_autoptr (GArray) unrun
       = step_alone (world, 1, &(NodeEvent){ .kind = NODE_EVENT_UNRUN, .held = held->held });
   g_assert_cmpuint (again->len + unknown->len + unrun->len, ==, 0);
-  g_assert_cmpuint (node_of (world, 1)->held.unfinished, ==, 0);
+  g_assert_cmpuint (node_at (world, 1)->held.unfinished, ==, 0);
 }
 
 /* Only what that member had lent is orphaned, and only what one loan is about is disowned; of a
@@ -185,7 +185,7 @@ static void
 test_only_theirs_is_orphaned (void)
 {
   g_autoptr (World) world = world_of_three ();
-  Node *node = node_of (world, 1);
+  Node *node = node_at (world, 1);
   NodeId id = id_of (world, 2);
 
   for (guint64 loan = 1; loan <= 3; loan++)
@@ -214,7 +214,7 @@ static void
 test_all_is_orphaned (void)
 {
   g_autoptr (World) world = world_of_three ();
-  Node *node = node_of (world, 1);
+  Node *node = node_at (world, 1);
 
   lend_only (world, 0, 1, "/1");
   lend_only (world, 2, 1, "/2");
@@ -311,7 +311,7 @@ test_each_lender_is_told_anew (void)
 {
   g_autoptr (World) world = world_of_three ();
   g_autoptr (GHashTable) counts = g_hash_table_new (NULL, NULL);
-  Node *node = node_of (world, 1);
+  Node *node = node_at (world, 1);
   NodeId first = id_of (world, 0), second = id_of (world, 2);
 
   lend_only (world, 0, 1, "/1");
@@ -356,7 +356,7 @@ static void
 test_rows_go_once (void)
 {
   g_autoptr (World) world = world_of_three ();
-  Node *node = node_of (world, 1);
+  Node *node = node_at (world, 1);
   g_autoptr (GPtrArray) handed = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
 
   for (guint64 loan = 1; loan <= 4; loan++)
@@ -395,7 +395,7 @@ test_rows_that_are_worth_it (void)
   for (guint i = 0; i < 3; i++)
     add_peer (world, FALSE);
   start (world);
-  Node *node = node_of (world, 1);
+  Node *node = node_at (world, 1);
   g_assert_true (buddy_takes (node));
   for (guint64 loan = 1; loan <= 3; loan++)
     {
@@ -433,7 +433,7 @@ static void
 test_only_a_finished_one_is_acknowledged (void)
 {
   g_autoptr (World) world = world_of_three ();
-  Node *node = node_of (world, 1);
+  Node *node = node_at (world, 1);
 
   lend_only (world, 0, 1, "/1");
   hear_only (world, 1, 0, &(Message){ .kind = MESSAGE_ACK, .number = 1 });
@@ -475,7 +475,7 @@ static void
 test_what_goes_in_a_round_is_saved (void)
 {
   g_autoptr (World) world = world_new (3, TRUE);
-  Node *node = node_of (world, 1);
+  Node *node = node_at (world, 1);
 
   tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
   pass (world, G_USEC_PER_SEC / 2);
@@ -512,12 +512,12 @@ test_what_was_given_up_is_regained (void)
   lend_only (world, 0, 1, "/1");
   lend_only (world, 0, 2, "/2");
   hear_only (world, 1, 0, &(Message){ .kind = MESSAGE_DISOWN, .number = 1 });
-  HeldJob *orphan = held_at (node_of (world, 1), "/1"), *held = held_for (world, 0, 2);
+  HeldJob *orphan = held_at (node_at (world, 1), "/1"), *held = held_for (world, 0, 2);
   orphan->given_up = held->given_up = TRUE;
   g_autoptr (GArray) offered = end (world, orphan);
   g_assert_cmpuint (count_sent (world, offered, 1, 0, MESSAGE_HOLD), ==, 1); /* the directory */
   g_assert_cmpuint (count_sent (world, offered, 1, 2, MESSAGE_HOLD), ==, 0);
-  const GPtrArray *taken = node_of (world, 1)->work.taken;
+  const GPtrArray *taken = node_at (world, 1)->work.taken;
   g_assert_cmpuint (taken->len, ==, 0);
   g_array_unref (end (world, held));
   g_assert_cmpuint (taken->len, ==, 1);

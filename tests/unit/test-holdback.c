@@ -1,29 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Plans buddy (paper 002) and theft (paper 000): the keeper of each node in the ring, and messages
  * that wait for the keeper. */
-#include "node-world.h"
+#include "node-steps.h"
 
 #include "satin/protocol/core.h"
 
 #include <string.h>
-
-#define SCAN_US (BUDDY_SCAN_US + 1000)
-
-static Node *
-node_at (World *world, guint who)
-{
-  return world->peer[who].node;
-}
-
-static void
-scan (World *world)
-{
-  pass (world, SCAN_US);
-  for (guint i = 0; i < world->n; i++)
-    if (world->peer[i].alive)
-      tell (world, i,
-            &(NodeEvent){ .kind = NODE_EVENT_SERVED, .number = node_at (world, i)->saves.scans });
-}
 
 static World *
 world_of (guint n, gboolean theft)

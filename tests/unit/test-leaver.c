@@ -57,7 +57,7 @@ static void
 release (World *world)
 {
   hear_only (world, 1, 0, &(Message){ .kind = MESSAGE_RELEASED });
-  g_assert_true (node_of (world, 1)->leave.begun);
+  g_assert_true (node_at (world, 1)->leave.begun);
 }
 
 /* The newest row of the ledger is that somebody left, at this price. */
@@ -78,18 +78,18 @@ static void
 test_patience (void)
 {
   g_autoptr (World) world = world_new (3, FALSE);
-  Leave *leave = &node_of (world, 1)->leave;
+  Leave *leave = &node_at (world, 1)->leave;
   guint64 now_us = world->now_us;
   start (world);
 
-  g_assert_cmpuint (leave_due (node_of (world, 1)), ==, CORE_NEVER);
+  g_assert_cmpuint (leave_due (node_at (world, 1)), ==, CORE_NEVER);
   ask (world, 8 * SECOND);
   g_assert_cmpuint (leave->until_us, ==, now_us + 8 * SECOND);
   g_assert_true (leave->wanted && !leave->begun);
   ask (world, 3 * SECOND);
   g_assert_cmpuint (leave->until_us, ==, now_us + 3 * SECOND);
   ask (world, 20 * SECOND);
-  g_assert_cmpuint (leave_due (node_of (world, 1)), ==, now_us + 3 * SECOND);
+  g_assert_cmpuint (leave_due (node_at (world, 1)), ==, now_us + 3 * SECOND);
   hear_only (world, 1, 0, &(Message){ .kind = MESSAGE_RELEASED, .flag = TRUE });
   g_assert_false (leave->wanted);
   ask (world, 0);
@@ -112,10 +112,10 @@ test_asks_once (void)
       g_assert_cmpuint (count_sent (world, again, 1, 0, MESSAGE_RELEASE), ==, 0);
       if (round == 1)
         {
-          node_of (world, 1)->roster.term.number++;
+          node_at (world, 1)->roster.term.number++;
           g_autoptr (GArray) term = step_alone (world, 1, &(NodeEvent){ .kind = NODE_EVENT_TIMER });
           g_assert_cmpuint (count_sent (world, term, 1, 0, MESSAGE_RELEASE), ==, 1);
-          node_of (world, 1)->roster.term.number--;
+          node_at (world, 1)->roster.term.number--;
         }
       g_autoptr (GArray) stays
           = hear (world, 1, 0, &(Message){ .kind = MESSAGE_RELEASED, .flag = TRUE });
@@ -132,13 +132,13 @@ test_whose_word_counts (void)
 
   ask (world, 3 * SECOND);
   hear_only (world, 1, 2, &(Message){ .kind = MESSAGE_RELEASED });
-  g_assert_false (node_of (world, 1)->leave.begun);
+  g_assert_false (node_at (world, 1)->leave.begun);
   world->now_us += 3 * SECOND;
   g_autoptr (GArray) late = step_alone (world, 1, &(NodeEvent){ .kind = NODE_EVENT_TIMER });
   g_assert_cmpuint (count_effects (late, NODE_EFFECT_STAYED), ==, 1);
   g_assert_cmpuint (stats_of (world, 1).expired, ==, 1);
   g_autoptr (GArray) effects = hear (world, 1, 0, &(Message){ .kind = MESSAGE_RELEASED });
-  g_assert_false (node_of (world, 1)->leave.begun);
+  g_assert_false (node_at (world, 1)->leave.begun);
   g_assert_cmpuint (count_sent (world, effects, 1, 0, MESSAGE_RELEASED), ==, 1);
   g_assert_cmpuint (count_effects (effects, NODE_EFFECT_STAYED), ==, 0);
 }
@@ -151,16 +151,16 @@ test_somebody_stays (void)
   start (world);
 
   tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_LEAVE });
-  g_assert_true (node_of (world, 0)->leave.begun);
+  g_assert_true (node_at (world, 0)->leave.begun);
   hear_only (world, 0, 1, &(Message){ .kind = MESSAGE_RELEASE });
   const Message no = { .kind = MESSAGE_RELEASED, .flag = TRUE };
   g_autoptr (GArray) refused = hear (world, 0, 2, &(Message){ .kind = MESSAGE_RELEASE });
   g_assert_cmpuint (count_sent (world, refused, 0, 2, MESSAGE_RELEASED), ==, 1);
-  NodeId first = node_self (node_of (world, 1)), last = node_self (node_of (world, 2));
-  g_assert_true (roster_find (node_of (world, 0), &first)->leaving);
-  g_assert_false (roster_find (node_of (world, 0), &last)->leaving);
+  NodeId first = node_self (node_at (world, 1)), last = node_self (node_at (world, 2));
+  g_assert_true (roster_find (node_at (world, 0), &first)->leaving);
+  g_assert_false (roster_find (node_at (world, 0), &last)->leaving);
   hear_only (world, 0, 1, &no);
-  g_assert_false (roster_find (node_of (world, 0), &first)->leaving);
+  g_assert_false (roster_find (node_at (world, 0), &first)->leaving);
 }
 
 /* A master that is alone stays, also when it is named. */
@@ -168,7 +168,7 @@ static void
 test_the_last_one_stays (void)
 {
   g_autoptr (World) world = world_new (1, FALSE);
-  NodeId self = node_self (node_of (world, 0));
+  NodeId self = node_self (node_at (world, 0));
 
   start (world);
   for (guint named = 0; named < 2; named++)
@@ -177,7 +177,7 @@ test_the_last_one_stays (void)
           world, 0, &(NodeEvent){ .kind = NODE_EVENT_LEAVE, .node = named ? self : NODE_ID_NONE });
       g_assert_cmpuint (count_effects (effects, NODE_EFFECT_STAYED), ==, 1);
       g_assert_cmpuint (count_effects (effects, NODE_EFFECT_HALT), ==, 0);
-      g_assert_false (node_of (world, 0)->leave.begun);
+      g_assert_false (node_at (world, 0)->leave.begun);
     }
 }
 
@@ -200,7 +200,7 @@ test_hands_on_what_it_was_handed (void)
       hear_only (world, 1, 0, &(Message){ .kind = MESSAGE_HANDED, .number = 1 });
       g_array_unref (step_alone (world, 1, &(NodeEvent){ .kind = NODE_EVENT_HALTED }));
       g_autoptr (GHashTable) found = g_hash_table_new (g_str_hash, g_str_equal);
-      const GPtrArray *flight = node_of (world, 1)->leave.flight;
+      const GPtrArray *flight = node_at (world, 1)->leave.flight;
       for (guint i = 0; flight != NULL && i < flight->len; i++)
         g_hash_table_add (found, (gpointer)((Row *)flight->pdata[i])->path);
       g_assert_true (g_hash_table_contains (found, "/5") && g_hash_table_contains (found, "/6"));
@@ -240,7 +240,7 @@ static void
 test_a_suspend_takes_all_back (void)
 {
   g_autoptr (World) world = world_new (3, TRUE);
-  Leave *leave = &node_of (world, 1)->leave;
+  Leave *leave = &node_at (world, 1)->leave;
 
   tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
   pass (world, SECOND / 2);
@@ -251,7 +251,7 @@ test_a_suspend_takes_all_back (void)
   tell_rows (world, 3, 4);
   assert_rows (leave->flight, "1 2 ");
   assert_rows (leave->rows, "3 4 ");
-  node_of (world, 1)->stop.wanted = TRUE;
+  node_at (world, 1)->stop.wanted = TRUE;
   g_array_unref (step_alone (world, 1, &(NodeEvent){ .kind = NODE_EVENT_TIMER }));
   assert_rows (leave->taken, "1 2 3 4 ");
   g_assert_cmpuint (leave->rows->len, ==, 0);
@@ -283,7 +283,7 @@ static void
 test_what_it_took_is_kept (void)
 {
   g_autoptr (World) world = world_new (2, TRUE);
-  Node *node = node_of (world, 1);
+  Node *node = node_at (world, 1);
   guint64 before_us = node->work.reported_us;
 
   take (node, 1, 2);
@@ -320,7 +320,7 @@ test_says_what_it_cost (void)
   for (guint halted = 0; halted < 2; halted++)
     {
       g_autoptr (World) world = world_new (3, TRUE);
-      Node *node = node_of (world, 1);
+      Node *node = node_at (world, 1);
       NodeId self = node_self (node);
       guint n_left = 0;
 
@@ -374,8 +374,8 @@ test_hears_what_it_cost (void)
   for (guint ran = 0; ran < 2; ran++)
     {
       g_autoptr (World) world = world_new (3, TRUE);
-      Node *node = node_of (world, 2);
-      NodeId leaver = node_self (node_of (world, 1));
+      Node *node = node_at (world, 2);
+      NodeId leaver = node_self (node_at (world, 1));
 
       hear_only (world, 2, 1, &(Message){ .kind = MESSAGE_GOODBYE, .number = 77, .flag = ran });
       assert_noted (node, &leaver, 77, ran);
@@ -389,8 +389,8 @@ static void
 test_the_dead_need_not_hear (void)
 {
   g_autoptr (World) world = world_new (3, FALSE);
-  Node *node = node_of (world, 1);
-  NodeId dead = node_self (node_of (world, 2));
+  Node *node = node_at (world, 1);
+  NodeId dead = node_self (node_at (world, 2));
 
   start (world);
   ask (world, 60 * SECOND);
@@ -412,8 +412,8 @@ static void
 test_the_last_one_suspends (void)
 {
   g_autoptr (World) world = world_new (2, TRUE);
-  Node *node = node_of (world, 1);
-  NodeId gone = node_self (node_of (world, 0));
+  Node *node = node_at (world, 1);
+  NodeId gone = node_self (node_at (world, 0));
 
   start (world);
   ask (world, 60 * SECOND);

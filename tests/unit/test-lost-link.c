@@ -2,7 +2,7 @@
 /* What a broken link swallowed is repaired over the next link, or over another existing one,
  * whether one end or both have noticed the break. Every message that a node sends only once and on
  * which others rely is sent over a link that swallows it. */
-#include "node-world.h"
+#include "node-steps.h"
 
 #include "satin/protocol/messages/message.h"
 
@@ -396,19 +396,6 @@ set_mute (World *world, gboolean mute)
   for (guint i = 0; i < world->wires->len; i++)
     if (is_between (&g_array_index (world->wires, Wire, i)))
       g_array_index (world->wires, Wire, i).mute = mute;
-}
-
-/* One more link between n0 and n1; the newest is written. */
-static guint64
-add_link (World *world)
-{
-  Wire wire = { { 0, 1 }, TRUE, FALSE };
-
-  g_array_append_val (world->wires, wire);
-  for (guint i = 0; i < 2; i++)
-    post (world, (Post){ .to = i, .kind = NODE_EVENT_LINK_UP, .link = world->wires->len });
-  pump (world);
-  return world->wires->len;
 }
 
 static World *

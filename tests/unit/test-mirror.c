@@ -1,36 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Plan mirror (paper 004): a result is also sent to the keeper of its lender, and nothing waits for
  * that. n0 lends /3 to n2. The keeper of n0 is n1, that of n2 is n3. */
-#include "node-world.h"
+#include "node-steps.h"
 
 #include "satin/protocol/core.h"
 
 #include <string.h>
 
-#define SCAN_US (BUDDY_SCAN_US + 1000)
 #define PATH "/3"
-
-static Node *
-node_at (World *world, guint who)
-{
-  return world->peer[who].node;
-}
 
 static const NodeId *
 id_of (World *world, guint who)
 {
   return &node_at (world, who)->self;
-}
-
-/* All serve a scan. */
-static void
-scan (World *world)
-{
-  pass (world, SCAN_US);
-  for (guint i = 0; i < world->n; i++)
-    if (world->peer[i].alive)
-      tell (world, i,
-            &(NodeEvent){ .kind = NODE_EVENT_SERVED, .number = node_at (world, i)->saves.scans });
 }
 
 static void

@@ -2,6 +2,7 @@
 /* Rows of the ledger: a node keeps an event until the present coordinator reports, in its present
  * lease, that exactly this event is published. */
 #include "node-alone.h"
+#include "node-steps.h"
 
 #include <string.h>
 
@@ -18,17 +19,6 @@ watch_events (World *world, guint who, const NodeEffect *effect)
   if (who == 0 && effect->kind == NODE_EFFECT_EVENT)
     g_string_append_printf (noted, "%s %s @%" G_GUINT64_FORMAT "\n", effect->text, effect->path,
                             effect->at_us);
-}
-
-static void
-publish (World *world, guint who, guint64 saved, gboolean failed)
-{
-  static guint64 generation;
-
-  tell (
-      world, who,
-      &(NodeEvent){
-          .kind = NODE_EVENT_PUBLISHED, .number = ++generation, .saved = saved, .failed = failed });
 }
 
 static guint

@@ -1,38 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A round of saving: each member scans once, in its own time, and every process that asked gets an
  * answer. test-saves tests rounds in which links or nodes are lost. */
-#include "node-world.h"
+#include "node-steps.h"
 
 #include "satin/protocol/core.h"
 
 #include <string.h>
-
-/* n0 is the coordinator. */
-static World *
-world_with_checkpoint (guint n)
-{
-  World *world = world_new (n, TRUE);
-
-  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
-  pass (world, G_USEC_PER_SEC / 2);
-  return world;
-}
-
-static guint
-count_scans (World *world, guint who)
-{
-  guint n = 0;
-
-  for (const char *at = world->peer[who].log->str; (at = strstr (at, "SCAN")) != NULL; at++)
-    n++;
-  return n;
-}
-
-static void
-served (World *world, guint who, guint64 scan)
-{
-  tell (world, who, &(NodeEvent){ .kind = NODE_EVENT_SERVED, .number = scan });
-}
 
 /* So many scans were asked for in all before the log was forgotten. */
 static void

@@ -1,21 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is lost with a link, or comes too late, is sent again or taken back. */
-#include "node-world.h"
+#include "node-steps.h"
 
 #include "satin/mesh/session.h"
-
-/* One more link between n0 and n1; the newest is written. */
-static guint64
-add_link (World *world)
-{
-  Wire wire = { { 0, 1 }, TRUE, FALSE };
-
-  g_array_append_val (world->wires, wire);
-  for (guint i = 0; i < 2; i++)
-    post (world, (Post){ .to = i, .kind = NODE_EVENT_LINK_UP, .link = world->wires->len });
-  pump (world);
-  return world->wires->len;
-}
 
 /* n1, the coordinator, gets to hear that the run is over; the newest link is half open. */
 static World *

@@ -2,22 +2,10 @@
 /* Acknowledgements: data is published, an engine is drained or scanned, a file is closed. An
  * acknowledgement counts if the present coordinator gives it, in its present lease, for exactly
  * this order. */
-#include "node-world.h"
-
-#include "satin/protocol/core.h"
+#include "node-steps.h"
 
 #define ROW_US 50
 #define ALL G_MAXUINT32 /* tickets */
-
-static World *
-world_with_checkpoint (guint n)
-{
-  World *world = world_new (n, TRUE);
-
-  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
-  pass (world, G_USEC_PER_SEC / 2);
-  return world;
-}
 
 static void
 send_rows (World *world, guint who, guint n)
@@ -34,37 +22,10 @@ send_rows (World *world, guint who, guint n)
   tell (world, who, &(NodeEvent){ .kind = NODE_EVENT_ROWS, .rows = rows, .risk_us = ROW_US });
 }
 
-static void
-publish (World *world, guint who, guint64 saved, gboolean failed)
-{
-  static guint64 generation;
-
-  tell (
-      world, who,
-      &(NodeEvent){
-          .kind = NODE_EVENT_PUBLISHED, .number = ++generation, .saved = saved, .failed = failed });
-}
-
 static guint64
 at_risk (World *world, guint who)
 {
   return stats_of (world, who).unpublished_us;
-}
-
-static guint
-count_scans (World *world, guint who)
-{
-  guint n = 0;
-
-  for (const char *at = world->peer[who].log->str; (at = strstr (at, "SCAN")) != NULL; at++)
-    n++;
-  return n;
-}
-
-static void
-served (World *world, guint who, guint64 scan)
-{
-  tell (world, who, &(NodeEvent){ .kind = NODE_EVENT_SERVED, .number = scan });
 }
 
 static void

@@ -13,7 +13,7 @@ member_of (World *world, guint who, guint other)
 {
   NodeId id = id_of (world, other);
 
-  return (Member *)roster_find (node_of (world, who), &id);
+  return (Member *)roster_find (node_at (world, who), &id);
 }
 
 static void
@@ -25,7 +25,7 @@ hear_more (World *world, guint who, guint from)
 static gboolean
 is_asked (World *world, guint who, guint other)
 {
-  const Steal *steal = &node_of (world, who)->steal;
+  const Steal *steal = &node_at (world, who)->steal;
   NodeId id = id_of (world, other);
 
   for (guint i = 0; i < STEAL_LANES; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The results of a node's own jobs are computed again by another node (verify-own.h). n0 runs the
  * root and has finished /3. */
-#include "node-world.h"
+#include "node-results.h"
 
 #include "satin/protocol/core.h"
 
@@ -80,20 +80,6 @@ test_the_root_waits_for_a_check (void)
   g_assert_cmpuint (stats_of (world, 0).verified, ==, 1);
   g_assert_cmpuint (stats_of (world, 1).held, ==, 0);
   g_assert_true (said (world, 0, "RESULT"));
-}
-
-static char *values;
-static NodeId author;
-
-static void
-note_difference (World *world G_GNUC_UNUSED, guint who G_GNUC_UNUSED, const NodeEffect *effect)
-{
-  if (effect->kind != NODE_EFFECT_DIFFERS)
-    return;
-  author = effect->node;
-  values = g_strdup_printf ("%s: %.2s, %.2s", effect->job->path,
-                            (const char *)g_bytes_get_data (effect->parts->pdata[0], NULL),
-                            (const char *)g_bytes_get_data (effect->parts->pdata[1], NULL));
 }
 
 /* Nothing is given out then, however long it takes the driver to end the run. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Results of other nodes are computed twice (verify.h). n0 lends /3 to n1, and repeats it. */
-#include "node-world.h"
+#include "node-results.h"
 
 #include "satin/protocol/core.h"
 
@@ -61,20 +61,6 @@ test_a_result_counts_when_it_is_there_twice (void)
   g_assert_cmpuint (repeats_of (world, 0), ==, 0);
   g_assert_cmpuint (stats_of (world, 0).verified, ==, 1);
   g_assert_cmpuint (stats_of (world, 1).held, ==, 0);
-}
-
-static NodeId author;
-static char *values;
-
-static void
-note_difference (World *world G_GNUC_UNUSED, guint who G_GNUC_UNUSED, const NodeEffect *effect)
-{
-  if (effect->kind != NODE_EFFECT_DIFFERS)
-    return;
-  author = effect->node;
-  values = g_strdup_printf ("%s: %.2s, %.2s", effect->job->path,
-                            (const char *)g_bytes_get_data (effect->parts->pdata[0], NULL),
-                            (const char *)g_bytes_get_data (effect->parts->pdata[1], NULL));
 }
 
 static void
