@@ -253,3 +253,50 @@ contents (const char *path)
   g_assert_true (g_file_get_contents (path, &data, &size, NULL));
   return g_bytes_new_take (data, size);
 }
+
+static inline void
+finish_all (Place *place, Scribe *scribe)
+{
+  finish (place, scribe);
+  scribe_free (scribe);
+}
+
+/* Small rows of one job. */
+static inline void
+save_many (Scribe *scribe, guint first, guint n)
+{
+  GPtrArray *rows = rows_new ();
+  for (guint i = first; i < first + n; i++)
+    {
+      g_autofree char *path = g_strdup_printf ("/%u/%u", i / 100, i % 100);
+      g_ptr_array_add (rows, row_make (path, i, 1000, 1e-6));
+    }
+  scribe_save (scribe, rows);
+}
+
+/* Waits until a tick has published everything that was saved so far. */
+static inline void
+wait_published (Place *place, Scribe *scribe)
+{
+  static guint64 ticket;
+  scribe_ticket (scribe, ++ticket);
+  pthread_mutex_lock (&place->lock);
+  while (place->ticket < ticket)
+    pthread_cond_wait (&place->wake, &place->lock);
+  pthread_mutex_unlock (&place->lock);
+}
+
+/* Reads the file as every reader does. */
+static inline void
+assert_rows (const char *target, guint64 expected)
+{
+  g_autoptr (GError) error = NULL;
+  Restore restore;
+  g_assert_true (restore_look (target, &restore, &error));
+  g_assert_no_error (error);
+  g_assert_true (restore.exists);
+  g_assert_cmpuint (restore.rows_bad, ==, 0);
+  g_assert_null (restore.damage);
+  g_assert_cmpuint (restore.rows, ==, expected);
+  restore_clear (&restore);
+}

@@ -35,30 +35,6 @@ begin (Place *place, guint64 interval_us)
   return scribe;
 }
 
-static void
-save_many (Scribe *scribe, guint first, guint n)
-{
-  GPtrArray *rows = rows_new ();
-  for (guint i = first; i < first + n; i++)
-    {
-      g_autofree char *path = g_strdup_printf ("/%u/%u", i / 100, i % 100);
-      g_ptr_array_add (rows, row_make (path, i, 1000, 1e-6));
-    }
-  scribe_save (scribe, rows);
-}
-
-/* Waits until a tick has published everything that was saved so far. */
-static void
-publish (Place *place, Scribe *scribe)
-{
-  static guint64 ticket;
-  scribe_ticket (scribe, ++ticket);
-  pthread_mutex_lock (&place->lock);
-  while (place->ticket < ticket)
-    pthread_cond_wait (&place->wake, &place->lock);
-  pthread_mutex_unlock (&place->lock);
-}
-
 static char *
 delta_of (const Place *place)
 {
@@ -72,29 +48,15 @@ size_of (const char *path)
   return stat (path, &status) == 0 ? status.st_size : -1;
 }
 
-/* Reads the file as every reader does. */
-static void
-assert_rows (const char *target, guint64 expected)
-{
-  g_auto (Restore) restore = { 0 };
-  g_autoptr (GError) error = NULL;
-  g_assert_true (restore_look (target, &restore, &error));
-  g_assert_no_error (error);
-  g_assert_true (restore.exists);
-  g_assert_cmpuint (restore.rows_bad, ==, 0);
-  g_assert_null (restore.damage);
-  g_assert_cmpuint (restore.rows, ==, expected);
-}
-
 /* Begins with a base of BASE_ROWS rows and a delta. */
 static Scribe *
 begin_with_delta (Place *place, guint n_rows)
 {
   Scribe *scribe = begin (place, 1000);
   save_many (scribe, 0, BASE_ROWS);
-  publish (place, scribe);
+  wait_published (place, scribe);
   save_many (scribe, BASE_ROWS, n_rows);
-  publish (place, scribe);
+  wait_published (place, scribe);
   g_autofree char *delta = delta_of (place);
   g_assert_cmpint (size_of (delta), >, 0);
   return scribe;

@@ -106,30 +106,6 @@ far_set_up (void)
   g_setenv ("AWS_ENDPOINT_URL", "http://shelf/", TRUE);
 }
 
-static inline void
-save_many (Scribe *scribe, guint first, guint n)
-{
-  GPtrArray *rows = rows_new ();
-  for (guint i = first; i < first + n; i++)
-    {
-      g_autofree char *path = g_strdup_printf ("/%u/%u", i / 100, i % 100);
-      g_ptr_array_add (rows, row_make (path, i, 1000, 1e-6));
-    }
-  scribe_save (scribe, rows);
-}
-
-/* Waits until everything that was saved so far is at the target. */
-static inline void
-far_wait_published (Place *place, Scribe *scribe)
-{
-  static guint64 ticket;
-  scribe_ticket (scribe, ++ticket);
-  pthread_mutex_lock (&place->lock);
-  while (place->ticket < ticket)
-    pthread_cond_wait (&place->wake, &place->lock);
-  pthread_mutex_unlock (&place->lock);
-}
-
 static inline ScribeConfig
 far_config (Place *place, guint64 interval_us)
 {
@@ -157,21 +133,6 @@ far_start (Place *place, guint64 interval_us, guint64 delta_from)
   g_assert_no_error (error);
   g_assert_nonnull (scribe);
   return scribe;
-}
-
-/* Reads the file as every reader does. */
-static inline void
-assert_rows (const char *target, guint64 expected)
-{
-  g_autoptr (GError) error = NULL;
-  Restore restore;
-  g_assert_true (restore_look (target, &restore, &error));
-  g_assert_no_error (error);
-  g_assert_true (restore.exists);
-  g_assert_cmpuint (restore.rows_bad, ==, 0);
-  g_assert_null (restore.damage);
-  g_assert_cmpuint (restore.rows, ==, expected);
-  restore_clear (&restore);
 }
 
 /* The sorted names of all that is at the store below "/files". */
@@ -206,13 +167,6 @@ for_each_kind (void (*test) (const FarKind *kind))
     }
 }
 
-static inline void
-end (Place *place, Scribe *scribe)
-{
-  finish (place, scribe);
-  scribe_free (scribe);
-}
-
 /* Leaves a base with a delta, as a killed coordinator does. */
 static inline void
 far_leave_pair (const FarKind *kind, GBytes **base, GBytes **delta)
@@ -221,9 +175,9 @@ far_leave_pair (const FarKind *kind, GBytes **base, GBytes **delta)
   g_autoptr (Place) place = far_place_new (kind);
   Scribe *scribe = far_start (place, MS_US, FROM_BYTES);
   save_many (scribe, 0, BASE_ROWS);
-  far_wait_published (place, scribe);
+  wait_published (place, scribe);
   save_many (scribe, BASE_ROWS, 10);
-  far_wait_published (place, scribe);
+  wait_published (place, scribe);
   scribe_free (scribe);
   *base = far_bytes (FAR_FILE);
   *delta = far_bytes (FAR_DELTA);

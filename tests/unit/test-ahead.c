@@ -31,32 +31,13 @@ begin (Place *place)
   return scribe;
 }
 
-static void
-save (Scribe *scribe, guint first, guint n)
-{
-  GPtrArray *rows = rows_new ();
-  for (guint i = first; i < first + n; i++)
-    {
-      g_autofree char *path = g_strdup_printf ("/%u/%u", i / 100, i % 100);
-      g_ptr_array_add (rows, row_make (path, i, 1000, 1e-6));
-    }
-  scribe_save (scribe, rows);
-}
-
-static void
-finish_all (Place *place, Scribe *scribe)
-{
-  finish (place, scribe);
-  scribe_free (scribe);
-}
-
 static Place *
 make (void)
 {
   struct stat status;
   Place *place = place_new ();
   Scribe *scribe = begin (place);
-  save (scribe, 0, N_ROWS);
+  save_many (scribe, 0, N_ROWS);
   finish_all (place, scribe);
   g_assert_cmpint (stat (place->target, &status), ==, 0);
   g_assert_cmpint (status.st_size, >, LARGE_BYTES);
@@ -74,7 +55,7 @@ test_sound (void)
   scribe_stats (scribe, &stats);
   g_assert_cmpuint (stats.rows, ==, N_ROWS);
   g_assert_cmpfloat (stats.done, >, 0.069);
-  save (scribe, N_ROWS, 10);
+  save_many (scribe, N_ROWS, 10);
   finish_all (place, scribe);
   g_ptr_array_set_size (place->rows, 0);
   scribe = begin (place);

@@ -16,16 +16,16 @@ two (const FarKind *kind, guint64 delta_from, guint first)
   g_autoptr (Place) place = far_place_new (kind), other = far_place_new (kind);
   Scribe *one = far_start (place, MS_US, delta_from);
   save_many (one, 0, first);
-  far_wait_published (place, one);
+  wait_published (place, one);
   Scribe *rival = far_start (other, MS_US, delta_from);
   for (guint i = 0; i < 4; i++)
     {
       save_many (one, 20000 + 10 * i, 10);
       save_many (rival, 30000 + 10 * i, 10);
-      far_wait_published (i % 2 ? place : other, i % 2 ? one : rival);
+      wait_published (i % 2 ? place : other, i % 2 ? one : rival);
     }
-  end (place, one);
-  end (other, rival);
+  finish_all (place, one);
+  finish_all (other, rival);
   assert_rows (kind->uri, first + 80);
 }
 
@@ -50,22 +50,22 @@ removed (const FarKind *kind)
   g_autoptr (Place) place = far_place_new (kind);
   Scribe *scribe = far_start (place, MS_US, FROM_BYTES);
   save_many (scribe, 0, 5);
-  far_wait_published (place, scribe);
+  wait_published (place, scribe);
   shelf_remove (FAR_FILE);
   save_many (scribe, 5, BASE_ROWS);
-  far_wait_published (place, scribe);
+  wait_published (place, scribe);
   assert_rows (kind->uri, BASE_ROWS + 5);
   save_many (scribe, BASE_ROWS + 5, 5);
-  far_wait_published (place, scribe);
+  wait_published (place, scribe);
   assert_names ("run.ckpt run.ckpt-delta");
   shelf_remove (FAR_FILE); /* its delta is of no use alone */
   save_many (scribe, BASE_ROWS + 10, 5);
-  far_wait_published (place, scribe);
+  wait_published (place, scribe);
   assert_rows (kind->uri, BASE_ROWS + 15);
-  end (place, scribe);
+  finish_all (place, scribe);
   assert_rows (kind->uri, BASE_ROWS + 15);
   scribe = far_start (place, HOUR_US, FROM_BYTES);
-  end (place, scribe);
+  finish_all (place, scribe);
   assert_names ("run.ckpt");
   assert_rows (kind->uri, BASE_ROWS + 15);
 }
@@ -107,23 +107,23 @@ test_others_go_first (void)
       g_autoptr (Place) other = far_place_new (kind);
       Scribe *scribe = far_start (other, HOUR_US, 0);
       save_many (scribe, 100 + 10 * i, 10);
-      end (other, scribe);
+      finish_all (other, scribe);
       turns.files[i] = far_bytes (FAR_FILE);
     }
   shelf_clear ();
   g_autoptr (Place) place = far_place_new (kind);
   Scribe *scribe = far_start (place, MS_US, 0);
   save_many (scribe, 0, 10);
-  far_wait_published (place, scribe);
+  wait_published (place, scribe);
   shelf_between (0, put_other, &turns);
   save_many (scribe, 10, 10);
   wait_for_trouble (place);
   g_assert_nonnull (strstr (place->trouble, "others replace it again and again"));
   assert_sentence (place->trouble);
   g_atomic_int_set (&turns.end, 0);
-  far_wait_published (place, scribe);
+  wait_published (place, scribe);
   shelf_between (0, NULL, NULL);
-  end (place, scribe);
+  finish_all (place, scribe);
   assert_rows (kind->uri, 40);
   g_bytes_unref (turns.files[0]);
   g_bytes_unref (turns.files[1]);
@@ -160,7 +160,7 @@ damaged (const FarKind *kind)
   g_autoptr (Place) place = far_place_new (kind);
   Scribe *scribe = far_start (place, HOUR_US, FROM_BYTES);
   save_many (scribe, 20000, 5);
-  end (place, scribe);
+  finish_all (place, scribe);
   g_assert_cmpuint (place->n_trouble, ==, 1);
   assert_sentence (place->trouble);
   const char *kept = strstr (place->trouble, "the damaged file is kept as '");
@@ -200,7 +200,7 @@ test_damaged_cannot_be_kept (void)
       if (scribe != NULL)
         {
           g_assert_cmpuint (at, >, 5);
-          end (place, scribe);
+          finish_all (place, scribe);
           return;
         }
       assert_sentence (error->message);
@@ -219,7 +219,7 @@ leave_large (const FarKind *kind)
   g_autoptr (Place) place = far_place_new (kind);
   Scribe *scribe = far_start (place, HOUR_US, 0);
   save_many (scribe, 0, LARGE_ROWS);
-  end (place, scribe);
+  finish_all (place, scribe);
   g_autoptr (GBytes) bytes = far_bytes (FAR_FILE);
   g_assert_cmpuint (g_bytes_get_size (bytes), >, 4 * 1024 * 1024);
 }
@@ -259,7 +259,7 @@ test_large (void)
       place_wait (place, &place->n_restored_final, 1);
       g_assert_cmpuint (place->rows->len, ==, LARGE_ROWS);
       save_many (scribe, LARGE_ROWS, 10);
-      end (place, scribe);
+      finish_all (place, scribe);
       g_assert_cmpuint (place_strangers (place), ==, 0);
       assert_rows (place->target, LARGE_ROWS + 10);
       g_assert_cmpuint (place->n_trouble, ==, 0);
@@ -292,7 +292,7 @@ removed_after_a_look (const FarKind *kind)
   g_assert_no_error (error);
   g_assert_cmpuint (place->rows->len, ==, BASE_ROWS + 10);
   save_many (scribe, LARGE_ROWS, 10);
-  end (place, scribe);
+  finish_all (place, scribe);
   assert_rows (place->target, BASE_ROWS + 20);
   g_assert_cmpuint (place_strangers (place), ==, 0);
 }

@@ -26,9 +26,9 @@ test_what_is_no_delta_is_left_alone (void)
       goffset size = size_of (delta);
       Scribe *scribe = begin (place, 1000);
       save_many (scribe, 0, BASE_ROWS);
-      publish (place, scribe);
+      wait_published (place, scribe);
       save_many (scribe, BASE_ROWS, 90);
-      publish (place, scribe);
+      wait_published (place, scribe);
       finish (place, scribe);
       g_autofree char *all = g_strdup_printf ("%u", BASE_ROWS + 90);
       assert_answer (place->target, "SELECT count(*) FROM result", all);
@@ -148,9 +148,9 @@ test_files_of_any_pages_are_united (void)
       Scribe *scribe = begin (place, 1000);
       guint n = (guint)(1500000 / (lengths[i] + 100));
       save_large (scribe, 0, n, lengths[i]);
-      publish (place, scribe);
+      wait_published (place, scribe);
       save_large (scribe, n, 50, lengths[i]);
-      publish (place, scribe);
+      wait_published (place, scribe);
       leave_as_killed (place, scribe);
 
       g_autofree char *delta = delta_of (place);

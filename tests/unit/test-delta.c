@@ -50,7 +50,7 @@ test_a_small_one_has_none (void)
   for (guint i = 0; i < 5; i++)
     {
       save_many (scribe, i * 10, 10);
-      publish (place, scribe);
+      wait_published (place, scribe);
       g_assert_cmpint (size_of (delta), ==, -1);
     }
   scribe_free (scribe);
@@ -73,7 +73,7 @@ test_a_delta_carries_everything (void)
   scribe_constant (scribe, "const/a", "ay", first);
   save_one (scribe, row_make_kept ("/500", 3, 33));
   save_many (scribe, 0, BASE_ROWS);
-  publish (place, scribe);
+  wait_published (place, scribe);
 
   scribe_joined (scribe, &two, "host2", "there", "unix:/b");
   scribe_told (scribe, "left", &one, NULL, 0, "crashed", 0);
@@ -88,7 +88,7 @@ test_a_delta_carries_everything (void)
   deep[0] = 600;
   g_autofree char *far = path_from_numbers (place->stems, deep, 200);
   save_one (scribe, row_make (far, 1, 1, 1e-6));
-  publish (place, scribe);
+  wait_published (place, scribe);
   leave_as_killed (place, scribe);
   g_autofree char *delta = delta_of (place);
   g_assert_cmpint (size_of (delta), >, 0);
@@ -137,7 +137,7 @@ test_a_take_over_needs_no_new_base (void)
 
   scribe = begin (place, 1000);
   save_many (scribe, BASE_ROWS + 90, 10);
-  publish (place, scribe);
+  wait_published (place, scribe);
   g_assert_cmpint (stat (place->target, &after), ==, 0);
   g_assert_cmpint (before.st_ino, ==, after.st_ino);
   leave_as_killed (place, scribe);
@@ -161,7 +161,7 @@ test_a_delta_that_grows_becomes_a_base (void)
     {
       largest = MAX (largest, size_of (delta));
       save_many (scribe, n_rows, 300);
-      publish (place, scribe);
+      wait_published (place, scribe);
       n_rows += 300;
     }
   g_assert_cmpint (size_of (place->target), >, base);
@@ -208,8 +208,8 @@ test_two_coordinators_unite_their_deltas (void)
     {
       save_many (one, 20000 + 10 * i, 10);
       save_many (two, 30000 + 10 * i, 10);
-      publish (i % 2 ? place : other, i % 2 ? one : two);
-      publish (i % 2 ? other : place, i % 2 ? two : one);
+      wait_published (i % 2 ? place : other, i % 2 ? one : two);
+      wait_published (i % 2 ? other : place, i % 2 ? two : one);
     }
   finish (place, one);
   scribe_free (one);
@@ -258,10 +258,10 @@ test_one_percent_costs_little (void)
   guint n = 20 * BASE_ROWS;
   Scribe *scribe = begin (place, 1000);
   save_many (scribe, 0, n);
-  publish (place, scribe);
+  wait_published (place, scribe);
   finish (place, scribe);
   save_many (scribe, n, n / 100);
-  publish (place, scribe);
+  wait_published (place, scribe);
   double share = (double)size_of (delta) / (double)size_of (place->target);
   leave_as_killed (place, scribe);
   g_test_message ("1 %% new rows: %.2f %% of the bytes", 100 * share);
@@ -284,7 +284,7 @@ go_on_until_death (const char *folder)
   for (guint i = 0; i < 400; i++)
     {
       save_many (scribe, BASE_ROWS + 90 + i * 450, 450);
-      publish (place, scribe);
+      wait_published (place, scribe);
       if (i % 20 == 19)
         finish (place, scribe);
     }

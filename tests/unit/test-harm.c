@@ -35,26 +35,6 @@ begin (Place *place)
   return begin_with (place, place_notify);
 }
 
-static void
-finish_all (Place *place, Scribe *scribe)
-{
-  finish (place, scribe);
-  scribe_free (scribe);
-}
-
-/* Small rows of another job. */
-static void
-save (Scribe *scribe, guint first, guint n)
-{
-  GPtrArray *rows = rows_new ();
-  for (guint i = first; i < first + n; i++)
-    {
-      g_autofree char *path = g_strdup_printf ("/%u/%u", i / 100, i % 100);
-      g_ptr_array_add (rows, row_make (path, i, 1000, 1e-6));
-    }
-  scribe_save (scribe, rows);
-}
-
 #define N_WIDE 260u             /* rows, more than are told at a time, … */
 #define WIDE_BYTES (17u * 1024) /* … of so many bytes each: a large file; … */
 #define NARROW_BYTES 16u        /* … and a small one */
@@ -412,7 +392,7 @@ harm_one (const Harm *harm, GBytes *file, gsize row_bytes)
   g_assert_cmpuint (assert_whole (place->work), ==, harm->rows);
   g_assert_cmpuint (place->rows->len, >=, harm->rows);
   assert_told (place, row_bytes, harm->is_moved);
-  save (scribe, N_WIDE, N_MORE);
+  save_many (scribe, N_WIDE, N_MORE);
   finish_all (place, scribe);
   g_assert_cmpuint (assert_whole (place->target), ==, harm->rows + N_MORE);
   g_assert_cmpuint (place->n_trouble, ==, place_strangers (place));
@@ -462,7 +442,7 @@ test_changed_meanwhile (void)
   g_autoptr (GBytes) before = contents (place->target);
   ScribeStats stats;
   Scribe *scribe = begin (place);
-  save (scribe, N_WIDE, 10);
+  save_many (scribe, N_WIDE, 10);
   finish_all (place, scribe);
   g_autoptr (GBytes) after = contents (place->target);
   gsize size;

@@ -20,7 +20,7 @@ leave_small (const FarKind *kind)
   g_autoptr (Place) place = far_place_new (kind);
   Scribe *scribe = far_start (place, HOUR_US, 0);
   save_many (scribe, 0, N_ROWS);
-  end (place, scribe);
+  finish_all (place, scribe);
 }
 
 /* `uri` with another file's name. (transfer full) */
@@ -94,7 +94,7 @@ look_for_a_start (const FarKind *kind)
   ScribeStats stats;
   scribe_stats (scribe, &stats);
   g_assert_cmpuint (stats.rows, ==, N_ROWS);
-  end (place, scribe);
+  finish_all (place, scribe);
   g_assert_cmpuint (place_strangers (place), ==, 0);
 }
 

@@ -18,7 +18,7 @@ goes_on (const FarKind *kind)
   Scribe *scribe = far_start (place, HOUR_US, 0);
   ScribeStats stats;
   save_many (scribe, 0, 10);
-  end (place, scribe);
+  finish_all (place, scribe);
   assert_rows (kind->uri, 10);
   g_assert_cmpuint (place_strangers (place), ==, 0);
 
@@ -56,10 +56,10 @@ deltas (const FarKind *kind)
   g_autoptr (Place) place = far_place_new (kind);
   Scribe *scribe = far_start (place, MS_US, FROM_BYTES);
   save_many (scribe, 0, BASE_ROWS);
-  far_wait_published (place, scribe);
+  wait_published (place, scribe);
   g_autoptr (GBytes) base = far_bytes (FAR_FILE);
   save_many (scribe, BASE_ROWS, 10);
-  far_wait_published (place, scribe);
+  wait_published (place, scribe);
   assert_names ("run.ckpt run.ckpt-delta");
   g_autoptr (GBytes) same = far_bytes (FAR_FILE);
   g_assert_true (base == same);
@@ -68,9 +68,9 @@ deltas (const FarKind *kind)
 
   scribe = far_start (place, MS_US, FROM_BYTES);
   save_many (scribe, BASE_ROWS + 10, 10);
-  far_wait_published (place, scribe);
+  wait_published (place, scribe);
   assert_rows (kind->uri, BASE_ROWS + 20);
-  end (place, scribe);
+  finish_all (place, scribe);
   assert_names ("run.ckpt");
   assert_rows (kind->uri, BASE_ROWS + 20);
 }
@@ -91,15 +91,15 @@ fail_in_the_middle (const FarKind *kind, ShelfFault fault, guint at, guint last)
   g_autoptr (Place) place = far_place_new (kind);
   Scribe *scribe = far_start (place, MS_US, 0);
   save_many (scribe, 0, 5);
-  far_wait_published (place, scribe);
+  wait_published (place, scribe);
   shelf_fail (fault, at, last);
   save_many (scribe, 5, 5);
-  far_wait_published (place, scribe);
+  wait_published (place, scribe);
   gboolean was_reached = shelf_has_failed ();
   shelf_fail (SHELF_SOUND, 0, 0);
   assert_rows (kind->uri, 10);
   save_many (scribe, 10, 5);
-  end (place, scribe);
+  finish_all (place, scribe);
   assert_rows (kind->uri, 15);
   g_assert_cmpuint (place_strangers (place), ==, 0);
   return was_reached;
@@ -132,8 +132,8 @@ fail_with_deltas (const FarKind *kind, GBytes *base, GBytes *delta, ShelfFault f
   Scribe *scribe = far_start (place, MS_US, FROM_BYTES);
   shelf_fail (fault, at, last);
   save_many (scribe, BASE_ROWS + 10, 10);
-  far_wait_published (place, scribe);
-  end (place, scribe);
+  wait_published (place, scribe);
+  finish_all (place, scribe);
   gboolean was_reached = shelf_has_failed ();
   shelf_fail (SHELF_SOUND, 0, 0);
   assert_rows (kind->uri, BASE_ROWS + 20);
@@ -166,7 +166,7 @@ fail_at_the_beginning (const FarKind *kind, ShelfFault fault, guint at, gboolean
     {
       Scribe *before = far_start (place, HOUR_US, 0);
       save_many (before, 0, 5);
-      end (place, before);
+      finish_all (place, before);
     }
   shelf_fail (fault, at, G_MAXUINT);
   ScribeConfig config = far_config (place, HOUR_US);
@@ -184,7 +184,7 @@ fail_at_the_beginning (const FarKind *kind, ShelfFault fault, guint at, gboolean
   if (scribe == NULL)
     scribe = far_start (place, HOUR_US, 0);
   save_many (scribe, 5, 5);
-  end (place, scribe);
+  finish_all (place, scribe);
   assert_rows (kind->uri, has_old ? 10 : 5);
   return was_reached;
 }
