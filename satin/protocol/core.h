@@ -109,3 +109,9 @@ guint64 core_random (Node *node);
 /* About `us`, half to one and a half times. */
 guint64 core_jitter (Node *node, guint64 us);
 gboolean core_is_member (const Node *node);
+/* TRUE: this node is a member and has this id. */
+gboolean core_is_self (const Node *node, const NodeId *id);
+/* A GCompareDataFunc for keys that are guint64. */
+int core_compare_numbers (gconstpointer a, gconstpointer b, gpointer data);
+/* (transfer container) The values of the tree, in the order of their keys. */
+GPtrArray *core_values (GTree *tree);

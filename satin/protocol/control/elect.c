@@ -2,12 +2,6 @@
 /* See elect.h. */
 #include "../core.h"
 
-static gboolean
-is_self (Node *node, const NodeId *id)
-{
-  return core_is_member (node) && node_id_equal (id, &node->self);
-}
-
 static void
 candidate_free (gpointer data)
 {
@@ -159,7 +153,7 @@ prove (Node *node, guint64 proof)
   for (guint i = 0; i < node->elect.candidates->len; i++)
     {
       Candidate *candidate = node->elect.candidates->pdata[i];
-      gboolean self = is_self (node, &candidate->bid.node);
+      gboolean self = core_is_self (node, &candidate->bid.node);
       newest = candidate->trouble == NULL ? MAX (newest, candidate->found) : newest;
       candidate->bid.same_place = candidate->trouble == NULL
                                   && (candidate->found >= MAX (proof, 1) || (self && proof == 0));
@@ -219,7 +213,7 @@ go_on (Node *node)
         {
           candidate->state = CANDIDATE_ASKED;
           candidate->asked_us = node->now_us;
-          if (is_self (node, &candidate->bid.node))
+          if (core_is_self (node, &candidate->bid.node))
             start_trial (node, &node->self, elect->election);
           else if (!member_send (node, &candidate->bid.node,
                                  &(Message){ .kind = MESSAGE_TRIAL, .number = elect->election }))
@@ -394,7 +388,7 @@ elect_on_bid_event (Node *node, const NodeEvent *event)
   elect->found = event->failed ? 0 : event->number;
   if (!event->failed)
     elect->watch.bid_us = MAX (event->work_us, ELECT_FAIR_US);
-  if (is_self (node, &elect->asker))
+  if (core_is_self (node, &elect->asker))
     note_bid (node, &node->self, elect->asked, event->work_us, event->number,
               event->failed ? event->text : NULL);
   else
@@ -502,7 +496,8 @@ has_bidder (Node *node)
 static guint64
 patience_us (Node *node, const Candidate *candidate)
 {
-  gboolean last = node->stop.finished && is_self (node, &candidate->bid.node) && !has_bidder (node);
+  gboolean last
+      = node->stop.finished && core_is_self (node, &candidate->bid.node) && !has_bidder (node);
 
   return last ? ELECT_LAST_US : ELECT_PATIENCE_US;
 }

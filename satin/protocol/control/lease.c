@@ -10,12 +10,6 @@ lease_done (Node *node)
   g_free (node->lease.place);
 }
 
-static gboolean
-is_self (Node *node, const NodeId *id)
-{
-  return core_is_member (node) && node_id_equal (id, &node->self);
-}
-
 static Message
 lease_message (Node *node)
 {
@@ -26,14 +20,14 @@ lease_message (Node *node)
                     .term = lease->term,
                     .version = lease->generation,
                     .count = lease->number,
-                    .flag = is_self (node, &lease->holder) && node->saves.opened };
+                    .flag = core_is_self (node, &lease->holder) && node->saves.opened };
 }
 
 /* The master may not know that the scribe could not take over. */
 static void
 resign_again (Node *node)
 {
-  if (is_self (node, &node->lease.holder) && !node->saves.here && !roster_is_master (node))
+  if (core_is_self (node, &node->lease.holder) && !node->saves.here && !roster_is_master (node))
     elect_ask (node, TRUE, cannot_take_over);
 }
 
@@ -81,7 +75,7 @@ changed (Node *node, const NodeId *before)
   const Member *last = roster_find (node, before);
 
   lease->opened = FALSE;
-  if (is_self (node, &lease->holder))
+  if (core_is_self (node, &lease->holder))
     {
       if (!node->saves.here)
         saves_promoted (node, last == NULL || last->dead);
@@ -163,7 +157,7 @@ lease_on_message (Node *node, const NodeId *from, const Message *m)
   if (order > 0)
     {
       take (node, &m->term, m->count, &m->id);
-      if (is_self (node, &lease->holder) && node->saves.opened)
+      if (core_is_self (node, &lease->holder) && node->saves.opened)
         tell_all (node); /* a new master does not know it */
       resign_again (node);
     }
@@ -202,7 +196,7 @@ lease_promoted (Node *node)
     return;
   elect_deposed (node); /* cancels an election begun before */
   /* A holder that could not take over had only begun to say so. */
-  if (lease_coordinator (node, &holder) && (!is_self (node, &holder) || node->saves.here))
+  if (lease_coordinator (node, &holder) && (!core_is_self (node, &holder) || node->saves.here))
     {
       take (node, &node->roster.term, lease->number, &holder);
       tell_all (node);

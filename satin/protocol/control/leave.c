@@ -31,12 +31,6 @@ leave_check (Node *node)
   g_assert (leave->n_sent <= leave->n_counted && leave->n_counted <= leave->taken->len);
 }
 
-static gboolean
-is_self (Node *node, const Member *member)
-{
-  return node_id_equal (&member->id, &node->self);
-}
-
 /* ---- being released ---- */
 
 static void
@@ -55,7 +49,7 @@ others_stay (Node *node, const NodeId *leaver)
     {
       const Member *member = node->roster.members->pdata[i];
       if (!member->dead && !member->leaving && !node_id_equal (&member->id, leaver)
-          && (is_self (node, member) || member_is_connected (node, &member->id)))
+          && (roster_is_self (node, member) || member_is_connected (node, &member->id)))
         return TRUE;
     }
   return FALSE;
@@ -290,7 +284,7 @@ compare_rows (gconstpointer a, gconstpointer b)
 static gboolean
 can_inherit (Node *node, const Member *member)
 {
-  return member != NULL && !member->dead && !member->leaving && !is_self (node, member)
+  return member != NULL && !member->dead && !member->leaving && !roster_is_self (node, member)
          && member_is_connected (node, &member->id);
 }
 
@@ -457,7 +451,7 @@ is_alone (Node *node)
   for (guint i = 0; i < node->roster.members->len; i++)
     {
       const Member *member = node->roster.members->pdata[i];
-      if (!member->dead && !is_self (node, member))
+      if (!member->dead && !roster_is_self (node, member))
         return FALSE;
     }
   return TRUE;
@@ -471,7 +465,7 @@ is_heard (Node *node)
   for (guint i = 0; i < node->roster.members->len; i++)
     {
       const Member *member = node->roster.members->pdata[i];
-      if (!member->dead && !is_self (node, member) && !member->heard
+      if (!member->dead && !roster_is_self (node, member) && !member->heard
           && (contacts_are_all (node) || member->carry.session != NULL))
         return FALSE;
     }

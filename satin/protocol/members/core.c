@@ -47,3 +47,33 @@ core_is_member (const Node *node)
 {
   return !node_id_is_none (&node->self);
 }
+
+gboolean
+core_is_self (const Node *node, const NodeId *id)
+{
+  return core_is_member (node) && node_id_equal (id, &node->self);
+}
+
+int
+core_compare_numbers (gconstpointer a, gconstpointer b, gpointer data G_GNUC_UNUSED)
+{
+  const guint64 *x = a, *y = b;
+
+  return *x < *y ? -1 : *x > *y;
+}
+
+static gboolean
+collect_value (gpointer key G_GNUC_UNUSED, gpointer value, gpointer data)
+{
+  g_ptr_array_add (data, value);
+  return FALSE;
+}
+
+GPtrArray *
+core_values (GTree *tree)
+{
+  GPtrArray *all = g_ptr_array_new ();
+
+  g_tree_foreach (tree, collect_value, all);
+  return all;
+}

@@ -182,36 +182,6 @@ member_of (Node *node, const Link *link)
   return link->bound ? roster_find (node, &link->remote) : NULL;
 }
 
-void
-hear_bytes (Node *node, Link *link, GBytes *bytes, gsize start)
-{
-  g_auto (Message) m = { 0 };
-  g_autoptr (GError) error = NULL;
-
-  if (!message_decode_at (bytes, start, &m, &error))
-    link_break (node, link, error->message);
-  else if (is_in_order (node, link, &m) && node->above->admit (node, member_of (node, link), &m))
-    hear_admitted (node, link, &m);
-}
-
-void
-hear_message (Node *node, guint64 number, GBytes *bytes)
-{
-  Link *link = link_find (node, number);
-
-  if (link == NULL)
-    return;
-  link->heard_us = node->now_us;
-  if (link->member != NULL)
-    alive_heard (node, link->member);
-  if (!carry_is_frame (bytes))
-    hear_bytes (node, link, bytes, 0);
-  else if (link->greeted)
-    carry_hear (node, link, bytes);
-  else
-    link_break (node, link, "spoke before it greeted");
-}
-
 /* TRUE: the other end of the link may send such messages. */
 static gboolean
 may_say (Node *node, const Link *link, MessageFrom from)
@@ -248,8 +218,8 @@ is_receiver (Node *node, MessageTo to)
   g_assert_not_reached ();
 }
 
-void
-hear_admitted (Node *node, Link *link, const Message *m)
+static void
+handle (Node *node, Link *link, const Message *m)
 {
   if (!may_say (node, link, message_from (m->kind)))
     {
@@ -269,10 +239,40 @@ hear_admitted (Node *node, Link *link, const Message *m)
 }
 
 void
+hear_bytes (Node *node, Link *link, GBytes *bytes, gsize start)
+{
+  g_auto (Message) m = { 0 };
+  g_autoptr (GError) error = NULL;
+
+  if (!message_decode_at (bytes, start, &m, &error))
+    link_break (node, link, error->message);
+  else if (is_in_order (node, link, &m) && node->above->admit (node, member_of (node, link), &m))
+    handle (node, link, &m);
+}
+
+void
+hear_message (Node *node, guint64 number, GBytes *bytes)
+{
+  Link *link = link_find (node, number);
+
+  if (link == NULL)
+    return;
+  link->heard_us = node->now_us;
+  if (link->member != NULL)
+    alive_heard (node, link->member);
+  if (!carry_is_frame (bytes))
+    hear_bytes (node, link, bytes, 0);
+  else if (link->greeted)
+    carry_hear (node, link, bytes);
+  else
+    link_break (node, link, "spoke before it greeted");
+}
+
+void
 hear_again (Node *node, const NodeId *from, const Message *m)
 {
   Link *link = link_to (node, from);
 
   if (link != NULL)
-    hear_admitted (node, link, m);
+    handle (node, link, m);
 }

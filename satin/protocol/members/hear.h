@@ -9,9 +9,7 @@
 void hear_message (Node *node, guint64 number, GBytes *bytes);
 /* A message that begins at `start` in these bytes. */
 void hear_bytes (Node *node, Link *link, GBytes *bytes, gsize start);
-/* A message that is well-formed and need not wait. */
-void hear_admitted (Node *node, Link *link, const Message *message);
-/* … of this connected member, which was not admitted before. */
+/* A well-formed message of this connected member, which waited before. */
 void hear_again (Node *node, const NodeId *from, const Message *message);
 /* TRUE: a part of this layer takes messages of this kind. */
 gboolean hear_handles (MessageKind kind);

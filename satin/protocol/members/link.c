@@ -427,8 +427,8 @@ link_close (Node *node, Link *link)
   take_off (node, link);
 }
 
-void
-link_close_all (Node *node)
+static void
+close_all (Node *node)
 {
   while (node->links.links->len > 0)
     link_close (node, node->links.links->pdata[0]);
@@ -452,7 +452,7 @@ link_renew (Node *node, Link *link)
 {
   if (link == NULL || link->circuit != NULL)
     {
-      link_close_all (node);
+      close_all (node);
       return NULL;
     }
   Link old = *link;

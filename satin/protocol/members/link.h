@@ -98,10 +98,9 @@ void link_broadcast (Node *node, const Message *message);
 guint64 link_greeting_us (Node *node);
 /* Closes without a call to the other parts: the caller does that. */
 void link_close (Node *node, Link *link);
-void link_close_all (Node *node);
-/* … all but this one and its carrier. */
+/* Closes all links but this one and its carrier. */
 void link_close_others (Node *node, const Link *kept);
-/* This node has lost its name: as link_close_all, but this link stays if it is a direct one,
+/* This node has lost its name: closes all links, except that this one stays if it is a direct one,
  * without its session, as after the greeting of the other end. Argument and result are nullable. */
 Link *link_renew (Node *node, Link *link);
 void link_close_member (Node *node, const NodeId *id);

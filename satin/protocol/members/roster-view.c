@@ -56,12 +56,6 @@ roster_acting (Node *node)
   return NULL;
 }
 
-static gboolean
-is_self (Node *node, const Member *member)
-{
-  return node_id_equal (&member->id, &node->self);
-}
-
 gboolean
 roster_is_host (const Member *member, const char *host)
 {
@@ -92,7 +86,7 @@ roster_view (Node *node)
                           .leaving = m->leaving,
                           .master = i == 0,
                           .coordinator = has_one && node_id_equal (&coordinator, &m->id),
-                          .self = is_self (node, m),
+                          .self = roster_is_self (node, m),
                           .silent = alive_is_silent (node, m) };
       g_array_append_val (view, item);
     }
@@ -120,7 +114,7 @@ roster_check (Node *node)
     g_assert (
         node_id_compare (&((Member *)members->pdata[i - 1])->id, &((Member *)members->pdata[i])->id)
         < 0);
-  g_assert (!node->roster.mastering || is_self (node, members->pdata[0]));
+  g_assert (!node->roster.mastering || roster_is_self (node, members->pdata[0]));
   g_assert (node->roster.changes->len < node->roster.version || members->len == 0);
   for (guint i = 0; i < node->links.links->len; i++)
     {

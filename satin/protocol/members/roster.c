@@ -49,8 +49,8 @@ roster_done (Node *node)
   g_ptr_array_unref (node->roster.changes);
 }
 
-static gboolean
-is_self (Node *node, const Member *member)
+gboolean
+roster_is_self (const Node *node, const Member *member)
 {
   return member != NULL && node_id_equal (&member->id, &node->self);
 }
@@ -58,7 +58,7 @@ is_self (Node *node, const Member *member)
 gboolean
 roster_is_master (Node *node)
 {
-  return node->roster.mastering && is_self (node, roster_master (node));
+  return node->roster.mastering && roster_is_self (node, roster_master (node));
 }
 
 /* A living member, to which everything must still be told; keep_members () decides when it is
@@ -147,7 +147,7 @@ elders_are_dead (Node *node)
 {
   Member *acting = roster_acting (node);
 
-  return acting != NULL && is_self (node, acting);
+  return acting != NULL && roster_is_self (node, acting);
 }
 
 /* Another node is master now: main waits in vain here. */
@@ -166,7 +166,7 @@ settle_master (Node *node, const NodeId *old_master)
 {
   Member *master = roster_master (node);
 
-  if (is_self (node, master) && node->roster.mastering)
+  if (roster_is_self (node, master) && node->roster.mastering)
     return;
   if (elders_are_dead (node)) /* this roster is older than their death */
     {

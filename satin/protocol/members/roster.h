@@ -96,6 +96,8 @@ Member *roster_master (Node *node);
 /* (nullable): the eldest member that is not proved dead, the next master. */
 Member *roster_acting (Node *node);
 gboolean roster_is_master (Node *node);
+/* TRUE: `member` (nullable) is this node. */
+gboolean roster_is_self (const Node *node, const Member *member);
 /* This node heard of this term. */
 void roster_reassert (Node *node, const Term *heard);
 /* TRUE: the message's roster kept a member that this node had given up. The session goes on there,

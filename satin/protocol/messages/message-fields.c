@@ -56,12 +56,7 @@ speaks_rule (const Message *m, const void *item, const void *before G_GNUC_UNUSE
 static gpointer
 keep_loan (const void *item)
 {
-  const Loan *loan = item;
-  Loan *kept
-      = loan_new (loan->loan, loan->path, loan->job, &loan->digest, loan->weight, loan->args);
-
-  kept->again = loan->again;
-  return kept;
+  return loan_copy (item);
 }
 
 static gpointer

@@ -145,8 +145,9 @@ epoch_open (Node *node, guint64 number)
   return epoch->scan;
 }
 
-gboolean
-epoch_scans (const Node *node)
+/* TRUE: the local checkpoint is being taken, so results are saved before they are sent on. */
+static gboolean
+is_scanning (const Node *node)
 {
   return node->epoch.recording && node->epoch.served < node->epoch.scan;
 }
@@ -154,7 +155,7 @@ epoch_scans (const Node *node)
 gboolean
 epoch_saves_first (const Node *node)
 {
-  return node->round.heard || epoch_scans (node);
+  return node->round.heard || is_scanning (node);
 }
 
 void

@@ -72,8 +72,6 @@ void epoch_got_result (Node *node, const NodeId *holder, gboolean in_transit);
 gboolean epoch_withholds (Node *node, const NodeId *holder, guint64 loan);
 /* START: the number of the scan that is the local checkpoint. */
 guint64 epoch_open (Node *node, guint64 number);
-/* TRUE: the local checkpoint is being taken, so results are saved before they are sent on. */
-gboolean epoch_scans (const Node *node);
 /* TRUE: results are saved before they are dropped, since the engine may have been scanned
  * already. */
 gboolean epoch_saves_first (const Node *node);

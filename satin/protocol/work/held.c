@@ -5,20 +5,12 @@
 #include <string.h>
 
 static int
-compare_numbers (gconstpointer a, gconstpointer b, gpointer data G_GNUC_UNUSED)
-{
-  const guint64 *x = a, *y = b;
-
-  return *x < *y ? -1 : *x > *y;
-}
-
-static int
 compare_returns (gconstpointer a, gconstpointer b, gpointer data G_GNUC_UNUSED)
 {
   const HeldJob *x = a, *y = b;
   int order = node_id_compare (&x->node, &y->node);
 
-  return order != 0 ? order : compare_numbers (&x->loan, &y->loan, NULL);
+  return order != 0 ? order : core_compare_numbers (&x->loan, &y->loan, NULL);
 }
 
 static void
@@ -37,7 +29,7 @@ held_init (Node *node)
 {
   Held *held = &node->held;
 
-  held->by_number = g_tree_new_full (compare_numbers, NULL, NULL, held_free);
+  held->by_number = g_tree_new_full (core_compare_numbers, NULL, NULL, held_free);
   held->by_return = g_tree_new_full (compare_returns, NULL, NULL, NULL);
   held->by_path = g_tree_new ((GCompareFunc)strcmp);
 }
@@ -375,13 +367,6 @@ held_on_cancelled (Node *node, const NodeId *from, guint64 loan)
 
 /* ---- links and members ---- */
 
-static gboolean
-collect_value (gpointer key G_GNUC_UNUSED, gpointer value, gpointer data)
-{
-  g_ptr_array_add (data, value);
-  return FALSE;
-}
-
 /* The jobs held for this node, by loan. (transfer container) */
 static GPtrArray *
 all_for (Node *node, const NodeId *id)
@@ -397,15 +382,6 @@ all_for (Node *node, const NodeId *id)
         break;
       g_ptr_array_add (all, held);
     }
-  return all;
-}
-
-static GPtrArray *
-all_held (Node *node)
-{
-  GPtrArray *all = g_ptr_array_new ();
-
-  g_tree_foreach (node->held.by_number, collect_value, all);
   return all;
 }
 
@@ -446,7 +422,7 @@ held_departed (Node *node, const NodeId *id)
 void
 held_orphan_all (Node *node)
 {
-  g_autoptr (GPtrArray) all = all_held (node);
+  g_autoptr (GPtrArray) all = core_values (node->held.by_number);
 
   for (guint i = 0; i < all->len; i++)
     {
@@ -462,7 +438,7 @@ held_orphan_all (Node *node)
 HeldJob *
 held_find_self (Node *node, guint64 loan)
 {
-  g_autoptr (GPtrArray) all = all_held (node);
+  g_autoptr (GPtrArray) all = core_values (node->held.by_number);
 
   for (guint i = 0; i < all->len; i++)
     {
@@ -514,7 +490,7 @@ is_worth_a_row (Node *node, const HeldJob *held)
 GPtrArray *
 held_rows (Node *node, guint64 *risk_us)
 {
-  g_autoptr (GPtrArray) all = all_held (node);
+  g_autoptr (GPtrArray) all = core_values (node->held.by_number);
   GPtrArray *rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
 
   *risk_us = 0;
@@ -534,7 +510,7 @@ held_rows (Node *node, guint64 *risk_us)
 void
 held_forget_saved (Node *node)
 {
-  g_autoptr (GPtrArray) all = all_held (node);
+  g_autoptr (GPtrArray) all = core_values (node->held.by_number);
 
   for (guint i = 0; i < all->len; i++)
     ((HeldJob *)all->pdata[i])->saved = FALSE;
@@ -545,7 +521,7 @@ held_forget_saved (Node *node)
 void
 held_collect (Node *node, GPtrArray *rows)
 {
-  g_autoptr (GPtrArray) all = all_held (node);
+  g_autoptr (GPtrArray) all = core_values (node->held.by_number);
 
   for (guint i = 0; i < all->len; i++)
     {

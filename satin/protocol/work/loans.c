@@ -2,14 +2,6 @@
 /* See loans.h. */
 #include "../core.h"
 
-static int
-compare_numbers (gconstpointer a, gconstpointer b, gpointer data G_GNUC_UNUSED)
-{
-  const guint64 *x = a, *y = b;
-
-  return *x < *y ? -1 : *x > *y;
-}
-
 static void
 entry_free (gpointer data)
 {
@@ -24,7 +16,7 @@ loans_init (Node *node)
 {
   Loans *loans = &node->loans;
 
-  loans->by_number = g_tree_new_full (compare_numbers, NULL, NULL, entry_free);
+  loans->by_number = g_tree_new_full (core_compare_numbers, NULL, NULL, entry_free);
   loans->by_path = g_hash_table_new (g_str_hash, g_str_equal);
 }
 
@@ -260,23 +252,6 @@ loans_on_miss (Node *node, const NodeId *from, const Message *m)
   loans_back (node, entry);
 }
 
-static gboolean
-collect_entry (gpointer key G_GNUC_UNUSED, gpointer value, gpointer data)
-{
-  g_ptr_array_add (data, value);
-  return FALSE;
-}
-
-/* All entries, by number. (transfer container) */
-static GPtrArray *
-all_entries (Node *node)
-{
-  GPtrArray *all = g_ptr_array_new ();
-
-  g_tree_foreach (node->loans.by_number, collect_entry, all);
-  return all;
-}
-
 /* The number of jobs with this member about which it has told nothing. */
 static guint
 count_untold (const GPtrArray *all, const Member *member)
@@ -294,7 +269,7 @@ count_untold (const GPtrArray *all, const Member *member)
 void
 loans_departed (Node *node, const Member *member)
 {
-  g_autoptr (GPtrArray) all = all_entries (node);
+  g_autoptr (GPtrArray) all = core_values (node->loans.by_number);
   guint untold = count_untold (all, member);
 
   for (guint i = 0; i < all->len; i++)
@@ -328,7 +303,7 @@ loans_departed (Node *node, const Member *member)
 void
 loans_all_back (Node *node)
 {
-  g_autoptr (GPtrArray) all = all_entries (node);
+  g_autoptr (GPtrArray) all = core_values (node->loans.by_number);
 
   for (guint i = 0; i < all->len; i++)
     if (((LoanEntry *)all->pdata[i])->kind != LOAN_OWN)

@@ -436,10 +436,20 @@ work_dropped (Node *node, const HeldJob *held)
 
 /* ---- lives of the run ---- */
 
+/* TRUE: the node belongs to an earlier life of the run. */
+static gboolean
+is_earlier (Node *node, const NodeId *computed_by)
+{
+  for (guint i = 0; i < node->work.seen->len; i++)
+    if (node_id_equal (&g_array_index (node->work.seen, NodeId, i), computed_by))
+      return FALSE;
+  return TRUE;
+}
+
 void
 work_joined (Node *node, const NodeId *id)
 {
-  if (work_is_earlier (node, id))
+  if (is_earlier (node, id))
     g_array_append_val (node->work.seen, *id);
 }
 
@@ -457,15 +467,6 @@ work_departed (Node *node, const Member *member)
 
   if (!member->leaving && departed.work_us > 0) /* a leaver tells its figures itself */
     g_array_append_val (work->departed, departed);
-}
-
-gboolean
-work_is_earlier (Node *node, const NodeId *computed_by)
-{
-  for (guint i = 0; i < node->work.seen->len; i++)
-    if (node_id_equal (&g_array_index (node->work.seen, NodeId, i), computed_by))
-      return FALSE;
-  return TRUE;
 }
 
 static gboolean
@@ -486,7 +487,7 @@ work_taken (Node *node, const char *path, guint32 children, const NodeId *author
   if (node_id_equal (author, &node->self) || roster_find (node, author) != NULL
       || note_taken (node, &(NodeTaken){ (char *)path, children, *author, work_us }))
     return;
-  if (work_is_earlier (node, author))
+  if (is_earlier (node, author))
     node->stats.restored_us += work_us;
   else
     node->stats.salvaged_us += work_us;

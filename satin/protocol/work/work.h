@@ -75,8 +75,6 @@ void work_lost_root (Node *node, const Member *member);
 void work_dropped (Node *node, const HeldJob *held);
 void work_joined (Node *node, const NodeId *id);
 void work_departed (Node *node, const Member *member);
-/* TRUE: this row is of an earlier life of the run. */
-gboolean work_is_earlier (Node *node, const NodeId *computed_by);
 /* A result of `author` is used in place of computing it again, or a kept state that stands for
  * `children`. It is recorded if `author` is gone. */
 void work_taken (Node *node, const char *path, guint32 children, const NodeId *author,
