@@ -11,6 +11,7 @@
 #include "host/whole.h"
 
 #include "storage/places/place.h"
+#include "storage/sqlite-record.h"
 
 #include <errno.h>
 #include <string.h>
@@ -100,14 +101,6 @@ add_parity (guint8 *parity, gsize number, const guint8 *page, gsize page_size)
     }
 }
 
-static guint32
-load_big (const guint8 *bytes)
-{
-  guint32 word;
-  memcpy (&word, bytes, sizeof word);
-  return GUINT32_FROM_BE (word);
-}
-
 static void
 put_big (guint8 *to, gsize word)
 {
@@ -186,7 +179,7 @@ spare_add (int fd)
   gsize page_size = page_size_of (header), n = is_page_size (page_size) ? size / page_size : 0;
   gsize n_leaves = n > 0 ? leaves_of (n, page_size) : 0;
   gsize more = (1 + n_leaves) * page_size;
-  if (n == 0 || n * page_size != size || load_big (header + FREE_AT) != 0
+  if (n == 0 || n * page_size != size || record_load_big (header + FREE_AT) != 0
       || n_leaves > page_size / 4 - 8 || size + more >= SPARE_BYTES_MAX
       || (size + more >= EARLY_BYTES && more > EARLY_SPARE_BYTES_MAX))
     return TRUE;
@@ -346,7 +339,7 @@ has_none (int fd)
 {
   guint8 header[HEADER_BYTES];
   return whole_read_at (fd, header, sizeof header, 0) != (gssize)sizeof header
-         || load_big (header + FREE_AT) == 0;
+         || record_load_big (header + FREE_AT) == 0;
 }
 
 /* `is_copy`: the spare pages must be there. */
@@ -381,11 +374,11 @@ is_list_sound (const Mend *mend)
 {
   const guint8 *trunk = mend->file + mend->n_pages * mend->page_size;
   gsize n_leaves = leaves_of (mend->n_pages, mend->page_size);
-  gboolean good = load_big (mend->file + FREE_AT) == mend->n_pages + 1
-                  && load_big (mend->file + FREE_AT + 4) == n_leaves + 1 && load_big (trunk) == 0
-                  && load_big (trunk + 4) == n_leaves;
+  gboolean good = record_load_big (mend->file + FREE_AT) == mend->n_pages + 1
+                  && record_load_big (mend->file + FREE_AT + 4) == n_leaves + 1
+                  && record_load_big (trunk) == 0 && record_load_big (trunk + 4) == n_leaves;
   for (gsize i = 0; good && i < n_leaves; i++)
-    good = load_big (trunk + 8 + 4 * i) == mend->n_pages + 2 + i;
+    good = record_load_big (trunk + 8 + 4 * i) == mend->n_pages + 2 + i;
   return good;
 }
 
@@ -396,7 +389,7 @@ spare_are_all (int fd)
   guint8 header[HEADER_BYTES];
   if (whole_read_at (fd, header, sizeof header, 0) != (gssize)sizeof header)
     return FALSE;
-  if (load_big (header + FREE_AT) == 0 && load_big (header + FREE_AT + 4) == 0)
+  if (record_load_big (header + FREE_AT) == 0 && record_load_big (header + FREE_AT + 4) == 0)
     return TRUE;
   g_autofree guint8 *file = begin_mend (fd, TRUE, &mend);
   gboolean good = file != NULL && mend.shift == 0 && is_list_sound (&mend);

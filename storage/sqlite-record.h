@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The form of SQLite's records, for pages.c, which reads pages without SQLite. The numbers 255, 64
- * and 35 are those of SQLite's file format. */
+/* The form of SQLite's numbers and records, for files that read pages without SQLite. The numbers
+ * 255, 64 and 35 are those of SQLite's file format. */
 #pragma once
 
 #include <glib.h>

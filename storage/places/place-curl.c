@@ -448,8 +448,9 @@ static struct
   CURL *curl;
 } left_open;
 
-CURL *
-place_take_open (const char *origin)
+/* Takes over the connection that place_leave_open kept. (nullable) */
+static CURL *
+take_open (const char *origin)
 {
   CURL *curl = NULL;
 
@@ -481,7 +482,7 @@ place_run (Place *place, PlaceRequest *request, const char *verb, GError **error
 {
   FILE *from = NULL;
 
-  if (place->curl == NULL && (place->curl = place_take_open (place->origin)) == NULL
+  if (place->curl == NULL && (place->curl = take_open (place->origin)) == NULL
       && (place->curl = place_curl ()->init ()) == NULL)
     return place_fail (place, PLACE_ERROR_LOCAL, error, "libcurl cannot be used");
   if (g_atomic_int_get (&place->stopped))

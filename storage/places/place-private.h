@@ -23,8 +23,6 @@ typedef struct
 } Curl;
 /* NULL: there is no libcurl on this machine. Any thread. */
 const Curl *place_curl (void);
-/* Takes over the connection that place_leave_open kept. (nullable) */
-CURL *place_take_open (const char *origin);
 
 #define PLACE_TAG_BYTES 100
 #define PLACE_TAG_RANGE "0-99"

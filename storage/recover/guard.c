@@ -13,6 +13,7 @@
 #include "storage/rowsum.h"
 #include "storage/schema.h"
 #include "storage/spare.h"
+#include "storage/sqlite-record.h"
 #include "storage/tables.h"
 
 #include "storage/recover/salvage.h"
@@ -46,14 +47,6 @@ refuse (GError **error, StorageError code, const char *path, const char *reason)
   return FALSE;
 }
 
-static guint32
-load_big (const guint8 *bytes)
-{
-  guint32 word;
-  memcpy (&word, bytes, sizeof word);
-  return GUINT32_FROM_BE (word);
-}
-
 typedef enum
 {
   HEADER_OURS,    /* a checkpoint of this format */
@@ -67,10 +60,10 @@ header_kind (const guint8 *header, gssize size)
 {
   if (size < HEADER_BYTES || memcmp (header, "SQLite format 3", 16) != 0)
     return HEADER_NONE;
-  if (load_big (header + HEADER_APPLICATION_AT) != SCHEMA_APPLICATION_ID)
+  if (record_load_big (header + HEADER_APPLICATION_AT) != SCHEMA_APPLICATION_ID)
     return HEADER_FOREIGN;
   /* An invalid number is damage if rows prove themselves, and another format if none does. */
-  guint32 version = load_big (header + HEADER_VERSION_AT);
+  guint32 version = record_load_big (header + HEADER_VERSION_AT);
   return version >= SCHEMA_VERSION_FIRST && version <= SCHEMA_VERSION ? HEADER_OURS : HEADER_BROKEN;
 }
 
@@ -81,16 +74,17 @@ is_header_sound (const guint8 *header)
 {
   static const guint8 zeros[20];
   return header[18] == 1 && header[19] == 1 && header[20] == 0 && header[21] == 64
-         && header[22] == 32 && header[23] == 32 && load_big (header + 44) == HEADER_SCHEMA_FORMAT
-         && load_big (header + 52) == 0 && load_big (header + 56) == SQLITE_UTF8
-         && load_big (header + 64) == 0 && memcmp (header + 72, zeros, sizeof zeros) == 0;
+         && header[22] == 32 && header[23] == 32
+         && record_load_big (header + 44) == HEADER_SCHEMA_FORMAT
+         && record_load_big (header + 52) == 0 && record_load_big (header + 56) == SQLITE_UTF8
+         && record_load_big (header + 64) == 0 && memcmp (header + 72, zeros, sizeof zeros) == 0;
 }
 
 /* Sets the error for a file with this header. Returns FALSE. */
 static gboolean
 refuse_header (const char *path, HeaderKind kind, const guint8 *header, GError **error)
 {
-  guint32 version = load_big (header + HEADER_VERSION_AT);
+  guint32 version = record_load_big (header + HEADER_VERSION_AT);
   if (kind == HEADER_NONE)
     return refuse (error, STORAGE_ERROR_UNUSABLE, path,
                    "is not a Satin checkpoint (not an SQLite file); name another file");
@@ -423,5 +417,5 @@ guard_is_ours (const char *path)
   return check_kind (path, &file_size, NULL) && file_size > 0
          && read_header (path, header, &size, NULL) && size == HEADER_BYTES
          && memcmp (header, "SQLite format 3", 16) == 0
-         && load_big (header + HEADER_APPLICATION_AT) == SCHEMA_APPLICATION_ID;
+         && record_load_big (header + HEADER_APPLICATION_AT) == SCHEMA_APPLICATION_ID;
 }
