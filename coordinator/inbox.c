@@ -3,6 +3,8 @@
  * Knows nothing of files. */
 #include "coordinator/inbox.h"
 
+#include "path.h"
+
 #include <string.h>
 
 #define EVENTS_MAX 10000
@@ -106,13 +108,6 @@ inbox_sorted_rows (const Inbox *inbox)
   return rows;
 }
 
-static gboolean
-text_is_below (const char *path, const char *ancestor)
-{
-  gsize length = strlen (ancestor);
-  return strncmp (path, ancestor, length) == 0 && path[length] == '/';
-}
-
 static void
 drop_row (Inbox *inbox, const Row *row)
 {
@@ -148,7 +143,7 @@ prune (Inbox *inbox)
   for (guint i = 0; i < rows->len; i++)
     {
       Row *row = g_ptr_array_index (rows, i);
-      if (last != NULL && text_is_below (row->path, last->path))
+      if (last != NULL && path_continues (row->path, last->path))
         {
           drop_row (inbox, row);
           continue;

@@ -433,9 +433,8 @@ path_to_numbers (Stems *stems, const char *path, guint32 *root, GArray *numbers)
   return TRUE;
 }
 
-/* TRUE: `path` is `ancestor` with at least one more component. */
-static gboolean
-continues (const char *path, const char *ancestor)
+gboolean
+path_continues (const char *path, const char *ancestor)
 {
   gsize length = strlen (ancestor);
 
@@ -448,7 +447,7 @@ path_is_below (Stems *stems, const char *path, const char *ancestor)
   const Stem *stem, *other;
   guint level;
 
-  if (continues (path, ancestor))
+  if (path_continues (path, ancestor))
     return TRUE;
   if (!has_stem (path))
     return FALSE;
@@ -462,7 +461,7 @@ path_is_below (Stems *stems, const char *path, const char *ancestor)
     stem = stem->above;
   g_mutex_unlock (&stems->lock);
   return stem != NULL && stem->level == level
-         && (strcmp (stem->text, ancestor) == 0 || continues (stem->text, ancestor));
+         && (strcmp (stem->text, ancestor) == 0 || path_continues (stem->text, ancestor));
 }
 
 GPtrArray *
@@ -481,7 +480,7 @@ path_stems_below (Stems *stems, const char *path)
         {
           const Stem *stem = g_tree_node_value (at);
 
-          if (strcmp (stem->text, base) != 0 && !continues (stem->text, base))
+          if (strcmp (stem->text, base) != 0 && !path_continues (stem->text, base))
             break;
           g_ptr_array_add (found, (gpointer)stem->id);
         }

@@ -57,6 +57,9 @@ char *path_write (const char *start, const guint32 *numbers, gsize n);
 /* TRUE: `path` belongs to a sample with this share (0 to 1) of all paths. The sample is the same
  * everywhere and always. */
 gboolean path_is_drawn (const char *path, double share);
+/* TRUE: `path` is `ancestor` with at least one more component. Compares the texts only: FALSE for a
+ * descendant with another stem. */
+gboolean path_continues (const char *path, const char *ancestor);
 /* TRUE: `path` lies strictly below `ancestor`. FALSE also if a stem is unknown. */
 gboolean path_is_below (Stems *stems, const char *path, const char *ancestor);
 /* Writes the id of the stem that `path` continues to `id` (17 bytes with NUL). FALSE: it has
