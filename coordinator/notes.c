@@ -175,8 +175,10 @@ add_other (const TablesNode *node, gpointer data, GError **error)
   return TRUE;
 }
 
-gboolean
-notes_only (Sql *sql, const GArray *present, const char *cause, GError **error)
+/* All nodes but those `present` (of NodeId; NULL: none) have left: writes that into the rows of
+ * `node` and as events, where the file lacks it. */
+static gboolean
+only_present (Sql *sql, const GArray *present, const char *cause, GError **error)
 {
   g_autoptr (GPtrArray) gone = g_ptr_array_new_with_free_func (g_free);
   gboolean good = tables_each_node (sql, add_other, &(Others){ present, gone }, error);
@@ -212,14 +214,14 @@ notes_begin_life (Sql *sql, GError **error)
 {
   gboolean ended;
   return has_ended (sql, &ended, error)
-         && notes_only (sql, NULL, ended ? "ended" : "gone at a take-over", error);
+         && only_present (sql, NULL, ended ? "ended" : "gone at a take-over", error);
 }
 
 static gboolean
 write_end (Sql *sql, const Inbox *inbox, GError **error)
 {
   TablesEvent ended = { .kind = NOTES_ENDED, .detail = inbox->answer != NULL ? "finished" : NULL };
-  return notes_only (sql, inbox->present, "gone", error) && notes_event (sql, &ended, error);
+  return only_present (sql, inbox->present, "gone", error) && notes_event (sql, &ended, error);
 }
 
 gboolean

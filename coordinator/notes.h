@@ -13,9 +13,6 @@ const char *notes_node_text (const NodeId *id, char text[NODE_ID_TEXT_MAX]);
 gboolean notes_event (Sql *sql, const TablesEvent *event, GError **error);
 /* The event that is the last one of a life of the run. */
 #define NOTES_ENDED "ended"
-/* All nodes but those `present` (of NodeId; NULL: none) have left: writes that into the rows of
- * `node` and as events, where the file lacks it. */
-gboolean notes_only (Sql *sql, const GArray *present, const char *cause, GError **error);
 /* A new life of the run takes the file over: all nodes in it have left. */
 gboolean notes_begin_life (Sql *sql, GError **error);
 /* The values, members and events of `inbox`. A new member is an event too. */
