@@ -45,17 +45,6 @@ check_roster (Sim *sim, Process *process, guint64 rosters)
   process->missed = process->saw & ~now;
 }
 
-static gboolean
-is_on_roster (const Process *process, const NodeId *id)
-{
-  g_autoptr (GArray) members = node_members (process->node);
-
-  for (guint i = 0; i < members->len; i++)
-    if (node_id_equal (&g_array_index (members, NodeMember, i).id, id))
-      return TRUE;
-  return FALSE;
-}
-
 /* TRUE: `other` is alive and on the roster of `ender`, the process that ends the run. A process
  * that is cut off has a ledger of its own. */
 static gboolean
@@ -63,7 +52,7 @@ counts_in (const Process *ender, const Process *other)
 {
   NodeId id = other->alive ? node_self (other->node) : NODE_ID_NONE;
 
-  return other->alive && is_on_roster (ender, &id);
+  return other->alive && check_is_on_roster (ender, &id);
 }
 
 void
@@ -208,7 +197,7 @@ is_here (const Sim *sim, const Process *told, const SimKept *event)
       const Store *work = process->scribe.work;
       if (!process->alive || (work == NULL && process != told))
         continue;
-      if (is_on_roster (process, &event->id)
+      if (check_is_on_roster (process, &event->id)
           || (work != NULL && store_has_event (work, event->kind, &event->id, event->name)))
         return TRUE;
     }
@@ -296,7 +285,7 @@ check_closed (Sim *sim, const Process *process)
     {
       const Process *other = sim->processes[i];
       NodeId id = node_self (other->node);
-      if (!other->alive || !other->member || other->leaves || !is_on_roster (process, &id))
+      if (!other->alive || !other->member || other->leaves || !check_is_on_roster (process, &id))
         continue;
       for (guint32 job = 0; job < sim->plan->tree->n; job++)
         if ((sim->finished_by[job] & (1u << i)) && !check_is_forgotten (sim, job)

@@ -487,8 +487,8 @@ is_in_motion (const Sim *sim)
   return sim->outcome->answered || sim->outcome->condemned || sim->suspended || sim->resuming;
 }
 
-static gboolean
-knows (const Process *process, const NodeId *id)
+gboolean
+check_is_on_roster (const Process *process, const NodeId *id)
 {
   g_autoptr (GArray) members = node_members (process->node);
 
@@ -510,7 +510,7 @@ check_united (Sim *sim)
         const Process *process = sim->processes[i], *other = sim->processes[k];
         gboolean reached[SIM_NODES_MAX] = { FALSE };
         NodeId id = node_self (other->node);
-        gboolean known = !node_id_is_none (&id) && knows (process, &id);
+        gboolean known = !node_id_is_none (&id) && check_is_on_roster (process, &id);
         mark_reached (sim, process, reached);
         if (known != other->alive && (!other->alive || reached[k]))
           sim_fail (sim, "I16: p%u %s p%u, %.3f s after the last fault", i,

@@ -102,6 +102,8 @@ void model_push (Model *model, Stack *stack, Slot *slot);
 /* Runs what the top frame may run next: the highest ready child. FALSE: nothing can run, the frame
  * waits. */
 gboolean model_go_on (Model *model, Stack *stack);
+/* The number of the held job that this frame is part of. */
+guint64 model_held_of (const Frame *frame);
 /* The slot that a thief of another node gets; NULL: none. */
 Slot *model_oldest (Model *model);
 /* Sends the jobs that have not started back to their lenders. */

@@ -12,14 +12,6 @@
 #include <stdio.h>
 
 void
-model_event_clear (ModelEvent *event)
-{
-  g_clear_pointer (&event->bytes, g_bytes_unref);
-  g_clear_pointer (&event->rows, g_ptr_array_unref);
-  g_clear_pointer (&event->shares, g_ptr_array_unref);
-}
-
-void
 model_say (Model *model, ModelEvent event)
 {
   g_array_append_val (model->said, event);
@@ -399,9 +391,8 @@ model_taken (const Model *model, guint32 job)
   return MODEL_NO_JOB;
 }
 
-/* The number of the held job that this frame is part of. */
-static guint64
-held_of (const Frame *frame)
+guint64
+model_held_of (const Frame *frame)
 {
   while (frame->slot->parent != NULL)
     frame = frame->slot->parent;
@@ -440,7 +431,7 @@ model_work (const Model *model, guint64 now_us, NodeEvent *event, GArray *progre
         event->count += busy;
         event->work_us += now;
         event->risk_us += risk_us;
-        add_progress (progress, held_of (frame), risk_us, busy);
+        add_progress (progress, model_held_of (frame), risk_us, busy);
       }
 }
 

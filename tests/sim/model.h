@@ -53,7 +53,13 @@ typedef struct
   Digest digest;     /* WANT. */
 } ModelEvent;
 
-void model_event_clear (ModelEvent *event);
+static inline void
+model_event_clear (ModelEvent *event)
+{
+  g_clear_pointer (&event->bytes, g_bytes_unref);
+  g_clear_pointer (&event->rows, g_ptr_array_unref);
+  g_clear_pointer (&event->shares, g_ptr_array_unref);
+}
 
 Model *model_new (const ModelConfig *config);
 void model_free (Model *model);

@@ -17,14 +17,6 @@
 /* Of a thousand times that a lock is taken, how often other threads run before. */
 #define PAUSES_MAX 40
 
-void
-model_event_clear (ModelEvent *event)
-{
-  g_clear_pointer (&event->bytes, g_bytes_unref);
-  g_clear_pointer (&event->rows, g_ptr_array_unref);
-  g_clear_pointer (&event->shares, g_ptr_array_unref);
-}
-
 static void
 enter (const Model *model)
 {

@@ -8,12 +8,6 @@
 
 #define LEASE_PERCENT 20
 
-static guint64
-one_of (Rng *rng, const guint64 *values, guint n)
-{
-  return values[rng_below (rng, n)];
-}
-
 static const Tree *
 draw_tree (Rng *rng)
 {
@@ -24,7 +18,7 @@ draw_tree (Rng *rng)
   shape.depth_bias = (guint)rng_below (rng, 80);
   shape.keeps = rng_chance (rng, 60) ? (guint)rng_between (rng, 20, 100) : 0;
   shape.aborts = rng_chance (rng, 50) ? (guint)rng_between (rng, 10, 70) : 0;
-  shape.cost_max_us = (guint32)one_of (rng, costs, G_N_ELEMENTS (costs));
+  shape.cost_max_us = (guint32)rng_one_of (rng, costs, G_N_ELEMENTS (costs));
   shape.roots = tree_draw_roots (shape.seed);
   return tree_new (&shape);
 }
@@ -115,13 +109,13 @@ real_plan (guint64 seed, Plan *plan)
                   .swaps = TRUE,
                   .checkpoint = rng_chance (rng, 80),
                   .save_us = 5000, /* The protocol waits longer between scans. */
-                  .publish_us = one_of (rng, publishes, G_N_ELEMENTS (publishes)),
-                  .commit_us = one_of (rng, commits, G_N_ELEMENTS (commits)),
+                  .publish_us = rng_one_of (rng, publishes, G_N_ELEMENTS (publishes)),
+                  .commit_us = rng_one_of (rng, commits, G_N_ELEMENTS (commits)),
                   .even_delays = rng_chance (rng, 30),
                   .old_ports = rng_chance (rng, 30),
                   .sudden = rng_chance (rng, 50),
                   .large = rng_chance (rng, 30) ? 1 + (guint)rng_below (rng, 30) : 0,
-                  .delay_us = one_of (rng, delays, G_N_ELEMENTS (delays)),
+                  .delay_us = rng_one_of (rng, delays, G_N_ELEMENTS (delays)),
                   .join_us = rng_chance (rng, 50) ? 0 : rng_below (rng, 20000),
                   .poll_us = REAL_POLL_US,
                   .tell_us = 20000 };

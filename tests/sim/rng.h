@@ -33,6 +33,12 @@ rng_below (Rng *rng, guint64 n)
 }
 
 static inline guint64
+rng_one_of (Rng *rng, const guint64 *values, guint n)
+{
+  return values[rng_below (rng, n)];
+}
+
+static inline guint64
 rng_between (Rng *rng, guint64 low, guint64 high)
 {
   return low + rng_below (rng, high - low + 1);

@@ -73,14 +73,6 @@ model_gifts (const Slot *slots, guint n)
   return gifts;
 }
 
-static guint64
-held_of (const Frame *frame)
-{
-  while (frame->slot->parent != NULL)
-    frame = frame->slot->parent;
-  return frame->slot->held;
-}
-
 static gboolean
 is_right (const Model *model, const Frame *frame, GBytes *bytes)
 {
@@ -109,7 +101,7 @@ model_fetch (Model *model, Frame *frame)
   model->n_fetches++;
   model_say (model, (ModelEvent){ .kind = NODE_EVENT_WANT,
                                   .loan = frame->fetch.loan,
-                                  .held = held_of (frame),
+                                  .held = model_held_of (frame),
                                   .number = shared_length (arg),
                                   .digest = *shared_digest (arg) });
   return TRUE;

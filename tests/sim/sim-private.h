@@ -320,6 +320,8 @@ void check_at_the_end (Sim *sim);
 
 /* TRUE: the job or an ancestor was aborted. */
 gboolean check_is_forgotten (const Sim *sim, guint32 job);
+/* TRUE: the roster of the process has this id. */
+gboolean check_is_on_roster (const Process *process, const NodeId *id);
 
 /* check-leave.c */
 /* This process has left. */

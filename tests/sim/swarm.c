@@ -24,12 +24,6 @@
 #define MIRROR_PERCENT 25 /* Of the runs with buddies: as in plan mirror. */
 #define SPARSE_PERCENT 30
 
-static guint64
-one_of (Rng *rng, const guint64 *values, guint n)
-{
-  return values[rng_below (rng, n)];
-}
-
 static const Tree *
 draw_tree (Rng *rng, guint64 delay_us)
 {
@@ -48,7 +42,7 @@ draw_tree (Rng *rng, guint64 delay_us)
   shape.aborts = (guint)(rng_chance (rng, 40) ? rng_between (rng, 10, 70) : 0);
   shape.shares = shape.seed % 2 == 0 ? 10 + (guint)(shape.seed / 2 % 70) : 0;
   shape.roots = tree_draw_roots (shape.seed);
-  shape.cost_max_us = (guint32)(100 + delay_us * one_of (rng, delays, G_N_ELEMENTS (delays)));
+  shape.cost_max_us = (guint32)(100 + delay_us * rng_one_of (rng, delays, G_N_ELEMENTS (delays)));
   return tree_new (&shape);
 }
 
@@ -251,7 +245,7 @@ draw_between (guint64 seed, const Plan *plan)
   Rng rng = { rng_mix (seed ^ 0x726f6f7473) };
   const guint64 between[] = { 0, 10 * plan->delay_us, plan->tree->work_us / plan->n_nodes / 4 };
 
-  return one_of (&rng, between, G_N_ELEMENTS (between));
+  return rng_one_of (&rng, between, G_N_ELEMENTS (between));
 }
 
 /* Engines that are slow to answer. */
@@ -395,7 +389,7 @@ draw_store (Rng *rng, Plan *plan)
   static const guint64 commits[] = { 100, 5000, 100000, 1000000 };
 
   plan->settle_us = rng_chance (rng, 80) ? 1 + rng_below (rng, 60 * plan->delay_us) : 0;
-  plan->commit_us = one_of (rng, commits, G_N_ELEMENTS (commits));
+  plan->commit_us = rng_one_of (rng, commits, G_N_ELEMENTS (commits));
   plan->swaps = rng_chance (rng, 50);
   plan->unable = rng_chance (rng, 20) ? (guint)rng_between (rng, 10, 60) : 0;
   plan->elsewhere = rng_chance (rng, 20) ? (guint)rng_between (rng, 10, 60) : 0;
@@ -497,7 +491,7 @@ swarm_plan (guint64 seed, Plan *plan)
   static const guint64 saves[] = { 2000, 10000, 50000 };
   Rng rng = { rng_mix (seed + 1) };
 
-  *plan = (Plan){ .seed = seed, .delay_us = one_of (&rng, delays, G_N_ELEMENTS (delays)) };
+  *plan = (Plan){ .seed = seed, .delay_us = rng_one_of (&rng, delays, G_N_ELEMENTS (delays)) };
   plan->n_nodes
       = (guint)(rng_chance (&rng, 90) ? rng_between (&rng, 1, 4) : rng_between (&rng, 5, 8));
   plan->seats = (guint)rng_between (&rng, 1, 3);
@@ -522,8 +516,8 @@ swarm_plan (guint64 seed, Plan *plan)
   plan->even_delays = rng_chance (&rng, 15);
   plan->wan_us = !plan->even_delays && rng_chance (&rng, 20) ? 20 * plan->delay_us : 0;
   plan->join_us = rng_chance (&rng, 50) ? 0 : rng_below (&rng, 200 * plan->delay_us);
-  plan->save_us = one_of (&rng, saves, G_N_ELEMENTS (saves));
-  plan->publish_us = one_of (&rng, saves, G_N_ELEMENTS (saves));
+  plan->save_us = rng_one_of (&rng, saves, G_N_ELEMENTS (saves));
+  plan->publish_us = rng_one_of (&rng, saves, G_N_ELEMENTS (saves));
   draw_store (&rng, plan);
   if (rng_chance (&rng, SPLIT_PERCENT))
     draw_split (&rng, plan);
