@@ -65,9 +65,12 @@ kill -9 "$launcher"
 wait "$launcher" 2>/dev/null
 try "$satin" status "$work/d.satin"
 ok "the checkpoint's place finds a run whose launcher died" grep -q '^ctl ' <<<"$answer"
-try env XDG_STATE_HOME="$work/elsewhere" "$satin" status "file://$work/d.satin"
-ok "who has no folder of that run hears where it is" \
+hears_elsewhere () # when the nodes are published
+{
+  try env XDG_STATE_HOME="$work/elsewhere" "$satin" status "file://$work/d.satin"
   grep -q "^satin: checkpoint '$work/d.satin' is in use by run 'ctl' on .*: ask there" <<<"$words"
+}
+ok "who has no folder of that run hears where it is" wait_for $((10 * slow)) hears_elsewhere
 try_freed "$satin" wait "$work/d.satin"
 is "satin wait shows the answer that a dead launcher cannot" "$answer" "$heavy_answer"
 is "with exit code 0" "$code" 0

@@ -33,6 +33,7 @@ else
     rm -f "$work/code"
     mux new-session -d -s top -x 80 -y 24 "env $* $(printf '%q' "$satin") top shown; echo \$? >$work/code; sleep 1000"
   }
+  mux new-session -d -s stays "sleep 1000" # a server that ends just now refuses a new session
   start TERM=screen
   ok "it draws" wait_for $((20 * slow)) shows '^satin top: run shown, '
   ok "… both nodes" wait_for $((20 * slow)) shows '^1\.2 +local +up '
@@ -55,7 +56,7 @@ else
   ok "q leaves" wait_for $((20 * slow)) test -s "$work/code"
   is "… with 0" "$(cat "$work/code")" 0
   ok "… and gives the terminal back" sh -c "! tmux -L satin-$$ capture-pane -p -t top | grep -q 'satin top'"
-  mux kill-server
+  mux kill-session -t top
 
   start TERM=screen NO_COLOR=1
   ok "with NO_COLOR it draws" wait_for $((20 * slow)) shows '^satin top: run shown, '
