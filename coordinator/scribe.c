@@ -11,6 +11,9 @@
 
 /* A batch that is larger is written before the interval is over. */
 #define INBOX_BYTES_MAX (16u * 1024 * 1024)
+/* … if somebody has said the interval. Else what is written soon goes into no publication for long,
+ * and is often covered before one comes. */
+#define INBOX_BYTES_THRIFTY (64u * 1024 * 1024)
 #define INBOX_ROWS_MAX 100000
 /* Failing may take long too, but it is tried again within this. */
 #define RETRY_SLOW_MAX_US (60 * G_USEC_PER_SEC)
@@ -260,7 +263,8 @@ do_round (Scribe *scribe, ScribeRound *round)
 static gboolean
 is_urgent (const Scribe *scribe)
 {
-  gboolean is_large = scribe->inbox->bytes > INBOX_BYTES_MAX
+  gsize bytes_max = scribe->is_thrifty ? INBOX_BYTES_THRIFTY : INBOX_BYTES_MAX;
+  gboolean is_large = scribe->inbox->bytes > bytes_max
                       || g_hash_table_size (scribe->inbox->rows) > INBOX_ROWS_MAX;
   return scribe->is_finishing || scribe->is_ending || scribe->is_delivered
          || scribe->requests.length > 0 || (is_large && !scribe->is_failing);

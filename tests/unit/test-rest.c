@@ -219,6 +219,49 @@ test_no_interval_means_as_often_as_it_is_worth (void)
   scribe_free (scribe);
 }
 
+/* What is large is written before its time, so that it needs no memory; less soon where publishing
+ * is not worth its cost. */
+static void
+test_what_is_large_is_written_at_once (void)
+{
+  const struct
+  {
+    gboolean is_thrifty;
+    gsize bytes;
+    guint saved;
+  } cases[] = {
+    { FALSE, 15u << 20, 0 }, { FALSE, 17u << 20, 1 }, { TRUE, 63u << 20, 0 }, { TRUE, 65u << 20, 1 }
+  };
+
+  __atomic_store_n (&sync_us, 0, __ATOMIC_SEQ_CST);
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (Place) place = place_new ();
+      Identity identity = identity_make ("run-1", "app", "8");
+      ScribeConfig config = place_config (place, INTERVAL_US);
+      g_autoptr (GError) error = NULL;
+      ScribeStats stats;
+
+      config.is_thrifty = cases[i].is_thrifty;
+      Scribe *scribe = scribe_new (&config, &identity, &error);
+      g_assert_no_error (error);
+      identity_clear (&identity);
+      (void)publish_one (scribe, place, 1, 1);
+      pthread_mutex_lock (&seen.lock);
+      guint n = seen.n_waits;
+      pthread_mutex_unlock (&seen.lock);
+      save_one (scribe, row_of ("/2", 2, cases[i].bytes));
+      pthread_mutex_lock (&seen.lock);
+      while (seen.n_waits == n)
+        pthread_cond_wait (&seen.wake, &seen.lock);
+      pthread_mutex_unlock (&seen.lock);
+      scribe_stats (scribe, &stats);
+      g_assert_cmpuint (stats.saved_rows, ==, 1 + cases[i].saved);
+      finish (place, scribe);
+      scribe_free (scribe);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -228,5 +271,6 @@ main (int argc, char **argv)
   g_test_add_func ("/rest/one-that-stood-still-is-forgiven", test_one_that_stood_still_is_forgiven);
   g_test_add_func ("/rest/no-interval-means-as-often-as-it-is-worth",
                    test_no_interval_means_as_often_as_it_is_worth);
+  g_test_add_func ("/rest/what-is-large-is-written-at-once", test_what_is_large_is_written_at_once);
   return g_test_run ();
 }
