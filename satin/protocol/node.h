@@ -112,9 +112,9 @@ typedef struct
   guint64 silence_us;   /* a member that is silent for so long counts as dead, and is dialled after
                            half of it; the same on all nodes; 0: NODE_SILENCE_US */
   guint64 save_interval_us;
-  guint64
-      row_byte_ns; /* a node with one worker waits so long for each byte of the rows that it sent
-                      to the coordinator before it scans again; one with more, a part of it */
+  /* A node without a keeper and with one worker waits so long for each byte of the rows that it
+   * sent to the coordinator before it scans again; one with more workers, a part of it. */
+  guint64 row_byte_ns;
   guint64 settle_us;   /* from a join to the election that it causes, and between elections without
                           an urgent cause; 0: as in elect.h */
   Stems *stems;        /* borrowed */

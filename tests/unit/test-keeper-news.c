@@ -200,7 +200,7 @@ a_scribe_is_told_how_to_work (void)
       const Scribe *scribe = open_next (driver);
       g_assert_cmpint (scribe->config.copy != NULL, ==, founder && kept);
       g_assert_cmpuint (scribe->config.interval_us, ==, kept ? 2500000 : 2000000);
-      g_assert_cmpint (scribe->config.is_thrifty, ==, !kept); /* who says an interval gets it */
+      g_assert_cmpint (scribe->config.is_thrifty, ==, !kept); /* a stated interval is kept */
       g_assert_cmpstr (scribe->config.target, ==, "/checkpoint");
       g_assert_cmpint (scribe->bests > 0, ==, given || !founder);
       g_clear_pointer (&driver->given, g_free);

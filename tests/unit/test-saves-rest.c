@@ -56,11 +56,33 @@ test_large_rows_are_followed_by_a_rest (void)
     }
 }
 
+/* A keeper's copies are wanted often, whatever rows cost the coordinator: a crash of this node
+ * loses what was done since the last of them. */
+static void
+test_a_keeper_does_not_wait (void)
+{
+  g_autoptr (World) world = world_new (0, TRUE);
+
+  world->buddies = TRUE;
+  for (guint i = 0; i < 2; i++)
+    add_peer (world, FALSE);
+  pass (world, 10);
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
+  pass (world, 2 * G_USEC_PER_SEC);
+  world->peer[1].node->config.row_byte_ns = 2 * G_GUINT64_CONSTANT (1000000000);
+  g_assert_true (buddy_takes (world->peer[1].node));
+  send_row (world, 1);
+  guint64 n = count_scans (world, 1);
+  pass (world, G_USEC_PER_SEC);
+  g_assert_cmpuint (count_scans (world, 1), >, n + 2);
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/saves-rest/large-rows-are-followed-by-a-rest",
                    test_large_rows_are_followed_by_a_rest);
+  g_test_add_func ("/saves-rest/a-keeper-does-not-wait", test_a_keeper_does_not_wait);
   return g_test_run ();
 }

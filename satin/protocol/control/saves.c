@@ -135,12 +135,15 @@ emit_save (Node *node, GPtrArray *rows, const NodeId *from)
   effect->number = ++node->saves.tickets;
 }
 
-/* Rows were sent: the coordinator's cost grows with their bytes. */
+/* Rows were sent: the coordinator's cost grows with their bytes. A node that has a keeper does not
+ * wait: its scans are also those that the keeper's copies come from. */
 static void
 rest_after (Node *node, const GPtrArray *rows)
 {
   guint64 bytes = 0;
 
+  if (buddy_takes (node))
+    return;
   for (guint i = 0; i < rows->len; i++)
     bytes += g_bytes_get_size (((const Row *)rows->pdata[i])->value);
   guint64 rest_us = bytes * node->config.row_byte_ns / 1000 / MAX (node->config.workers, 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See lease.h: who is coordinator, for all layers. Changes nothing.
+/* See lease.h: tells all layers which node is coordinator. Changes nothing.
  *
  * Tests: test-node-store, test-election */
 #include "../core.h"
