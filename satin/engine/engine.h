@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The engine's own state, shared by the files of this room and by nobody else. Each block names its
- * lock; locks are taken in the order of the blocks and never held across a callback. What is called
- * an atomic copy of a length is read relaxed as a hint: whoever acts on it looks again under the
- * lock, and whoever must not miss a change is woken under it. */
+/* The state of the engine, for the files of this room only. Each block names its lock. A thread
+ * takes locks in the order of the blocks and holds none while it calls back, except where
+ * EngineConfig says so. An "atomic copy" of a length is a hint, read relaxed: its reader looks
+ * again under the lock before it acts. A thread that must not miss a change is woken under the
+ * lock. */
 #pragma once
 
 #include "deque/stack.h"
@@ -12,7 +13,7 @@
 
 #include <time.h>
 
-/* A running job whose place is known already: a climb that comes by ends there. */
+/* A running job whose path is known. A climb along the spine (trace.c) ends at it. */
 typedef struct
 {
   Stack *stack;
@@ -21,8 +22,8 @@ typedef struct
   double weight;
 } TraceBase;
 
-/* A job of another node's that runs here: what engine_run gave. Its slot looks to the engine like
- * one of a stack. */
+/* A job of another node that engine_run gave to this engine. Its slot is used like one of a stack.
+ */
 struct Held
 {
   guint64 number;
@@ -31,13 +32,13 @@ struct Held
   SatinSlot_ slot;  /* its payload: the decoded arguments, owned */
   void *big;        /* payload of a big job, freed with it */
   gboolean queued;  /* under engine->lock: in the inbox, not started */
-  gboolean aborted; /* atomic: nobody wants its result */
+  gboolean aborted; /* atomic: its result is not wanted */
   GList link;
-  void *memory; /* in which it lies, aligned as a slot is */
+  void *memory; /* the allocation around it, since a slot must be aligned */
 };
 
-/* A result that is being fetched takes memory beside its slot, so that a wide frame of which most
- * is held elsewhere has no more of them on the way than about this many. */
+/* At most about this many results are fetched at a time: each takes memory beside its slot, and
+ * other nodes may hold most children of a wide frame. */
 #define ENGINE_FETCHES_MAX 1024
 
 typedef struct
@@ -46,13 +47,13 @@ typedef struct
   SatinSlot_ *slot;
 } Back;
 
-/* See replay.h; node and calls are constant while jobs run. */
+/* See replay.h. `node` and `calls` are constant while jobs run. */
 typedef struct
 {
-  KnownNode *node; /* of the only job that is wanted; NULL: all are */
+  KnownNode *node; /* the only job that is wanted; NULL: all are */
   EngineReplay calls;
   guint64 began_us; /* of the thread that runs it */
-  gint waits;       /* atomic: said that it waits */
+  gint waits;       /* atomic: EngineReplay.waits was called */
 } Replay;
 
 /* The jobs of the program (engine.c). Constant while jobs run. */
@@ -60,35 +61,35 @@ typedef struct
 {
   guint n;
   GHashTable *index;    /* const SatinJob * -> index + 1 */
-  DigestBegun *schemas; /* by index: what of a job's digest does not depend on its arguments */
+  DigestBegun *schemas; /* by index: the part of a job's digest before its arguments */
   GBytes *constants;    /* the digest of all constants */
 } JobTable;
 
-/* Seats and the stacks that want one or sleep without (seat.c). */
+/* Seats, the stacks that want one, and the stacks that sleep without one (seat.c). */
 typedef struct
 {
   guint free;         /* atomic copy for seat_poke */
   GQueue ready;       /* of Stack: can go on, want a seat */
   GQueue asleep;      /* of Stack: empty, the latest first */
   guint n_ready;      /* atomic copy of the length */
-  Stack *idler;       /* in config.idle, has no seat; NULL: none */
-  gboolean roused;    /* atomic: the idler is to come back */
+  Stack *idler;       /* in config.idle, without a seat; NULL: none */
+  gboolean roused;    /* atomic: the idler is asked to come back */
   guint busy;         /* atomic: stacks that have a seat and a job */
-  guint64 look_ns;    /* how long the scout sleeps before it looks */
+  guint64 look_ns;    /* time that the scout sleeps between two looks for work */
   guint64 refused_us; /* when the system last refused a thread or its memory; 0: never */
-  guint hungry_said;  /* seats of the last ENGINE_HUNGRY */
+  guint hungry_said;  /* EngineEvent.seats of the last ENGINE_HUNGRY */
   guint n_parked, parked_max;
 } Seats;
 
-/* What all stacks are asked for: scans, a halt, the end (seat.c counts the stacks that owe them
- * still). */
+/* Orders to all stacks: scans, a halt, the end. seat.c counts the stacks that have not served
+ * them. */
 typedef struct
 {
   gboolean ending, halting, leaving;
   guint halts_owed;
-  guint64 scans_served; /* all stacks have served so many, and that was said */
+  guint64 scans_served; /* scans that all stacks have served, with their ENGINE_SCANNED raised */
   guint64 scans;        /* atomic: calls of engine_scan */
-  guint64 asked;        /* atomic: the same, and those of engine_halt */
+  guint64 asked;        /* atomic: calls of engine_scan and engine_halt */
 } Orders;
 
 /* Jobs held for other nodes (inbox.c). */
@@ -96,18 +97,18 @@ typedef struct
 {
   GQueue queue;     /* of Held: no worker has begun them */
   guint n;          /* atomic copy of the length */
-  GHashTable *held; /* number -> Held: these, and those that run */
+  GHashTable *held; /* number -> Held: those in the queue, and those that run */
 } Inbox;
 
-/* Work that the driver was asked for (engine_request_work). */
+/* The last call of engine_request_work. */
 typedef struct
 {
-  guint owed;    /* atomic: the driver is to be told of public work */
-  guint thieves; /* atomic: so many elsewhere wait for it, */
-  guint number;  /* atomic: as was said for the n-th time */
+  guint owed;    /* atomic: ENGINE_SHARED is due as soon as there is public work */
+  guint thieves; /* atomic: thieves on other nodes that wait for work */
+  guint number;  /* atomic: number of this call */
 } WorkRequest;
 
-/* Slots that came back (worker.c). */
+/* Slots whose jobs came back unrun (worker.c). */
 typedef struct
 {
   pthread_mutex_t lock;
@@ -119,13 +120,13 @@ typedef struct
 typedef struct
 {
   pthread_mutex_t lock;
-  guint n_fetches;       /* atomic: those that are fetched */
+  guint n_fetches;       /* atomic: results that are being fetched */
   GHashTable *by_number; /* -> Pending */
   GHashTable *by_slot;   /* the same */
-  guint64 last;          /* atomic: the number given last */
+  guint64 last;          /* atomic: the last number given */
 } Pendings;
 
-/* What others hold (adopt.c). */
+/* What other nodes hold, as far as it is known here (adopt.c). */
 typedef struct
 {
   pthread_mutex_t lock;
@@ -133,7 +134,7 @@ typedef struct
   guint n; /* atomic copy of known_count */
 } KnownHere;
 
-/* What the driver has not yet read (mailbox.c). */
+/* Events that the driver has not read (mailbox.c). */
 typedef struct
 {
   pthread_mutex_t lock;
@@ -141,21 +142,21 @@ typedef struct
   gboolean told; /* wake was called since the mailbox was last empty */
 } Mailbox;
 
-/* The driver's own. */
+/* State of the driver's thread. */
 typedef struct
 {
-  TraceBase from; /* the parent of the slot lent last; while that loan is away it stands still */
-  guint64 last;   /* that loan */
-  guint64 look_asked_us; /* when engine_look_ask was called last; 0: never */
+  TraceBase from; /* parent of the slot that was lent last; it waits while that loan is away */
+  guint64 last;   /* number of that loan */
+  guint64 look_asked_us; /* time of the last engine_look_ask; 0: there was none */
   guint32 random;
 } Lending;
 
-/* For engine_stats. Atomic, but for the last. */
+/* For engine_stats. Atomic, except the last. */
 typedef struct
 {
   guint64 steals, lent, reused, unmatched;
   guint64 scan_ns;      /* spent on scans */
-  guint64 scan_said_ns; /* under engine->lock: the same when last told */
+  guint64 scan_said_ns; /* under engine->lock: scan_ns at the last ENGINE_SCANNED */
 } Figures;
 
 struct Engine
@@ -165,8 +166,8 @@ struct Engine
   gsize c_stack_bytes;
   pthread_condattr_t cond_clock;
 
-  pthread_mutex_t lock; /* of the next five, but for what is atomic */
-  Stack **stacks; /* config.stacks_max + 1 places; filled in order, never emptied before the end */
+  pthread_mutex_t lock; /* of the next fields up to `request`, except atomic ones */
+  Stack **stacks;       /* config.stacks_max + 1 places, filled in order, emptied only at the end */
   guint n_stacks; /* atomic for readers without the lock */
   Seats seats;
   Orders orders;
@@ -187,25 +188,25 @@ struct Engine
 #define ENGINE_STACK_BYTES_SANITIZED ((gsize)1 << 26)
 #define ENGINE_STACK_BYTES_MIN ((gsize)1 << 17)
 
-/* stacks_max when the configuration leaves it open: so many stacks may be parked. */
+/* Stacks that may be parked at a time, if stacks_max is 0. */
 #define ENGINE_PARKED_STACKS_PER_SEAT 4
 #define ENGINE_PARKED_STACKS_MIN 16
-/* surplus_ms when the configuration leaves it open. */
+/* surplus_ms if it is 0. */
 #define ENGINE_SURPLUS_MS 5000
 
-/* The index of a job in the table. A job that runs without being listed there ends the program with
- * a sentence, because its path could not be given a meaning elsewhere. */
+/* The index of a job in the table. A job that is not listed there ends the program with a message:
+ * its path would mean nothing on other nodes. */
 guint engine_job_index (Engine *engine, const SatinJob *job);
 
-/* Raises an event; takes over what it points to. Any thread, no lock held but engine->lock or
- * engine->pending.lock. */
+/* Raises an event; takes over what it points to. Any thread, which may hold engine->lock or
+ * engine->pending.lock and no other. */
 void mailbox_raise (Engine *engine, const EngineEvent *event);
-/* The same, but wake waits for mailbox_tell: the caller may be about to drive itself. */
+/* The same, but the driver is not woken before mailbox_tell: the caller may drive itself next. */
 void mailbox_raise_quietly (Engine *engine, const EngineEvent *event);
 /* Calls wake if something was raised quietly. */
 void mailbox_tell (Engine *engine);
-/* The same, but what is raised soon after `*told_us`, when it was told last, is told late: more may
- * be raised by then, or the caller drive itself. */
+/* The same, but soon after the last such call, at *told_us, it calls wake_late: until then more may
+ * be raised, or the caller may drive itself. */
 void mailbox_tell_some (Engine *engine, guint64 *told_us);
 gboolean mailbox_next (Engine *engine, EngineEvent *event);
 
@@ -220,7 +221,7 @@ random_next (guint32 *state)
   return *state = x;
 }
 
-/* CPU that this thread has used. */
+/* CPU time of this thread. */
 static inline guint64
 clock_thread_ns (void)
 {
@@ -236,7 +237,7 @@ clock_us (void)
   return (guint64)g_get_monotonic_time ();
 }
 
-/* Atomic copies of lengths, counts and wishes, as the head of this file says. */
+/* Atomic copies, see the head of this file. */
 static inline guint
 length_hint (const guint *n)
 {
@@ -249,22 +250,23 @@ length_put (guint *n, guint length)
   __atomic_store_n (n, length, __ATOMIC_RELAXED);
 }
 
-/* So many stacks are whole for readers without the lock. */
+/* The number of stacks that readers without the lock may use. */
 static inline guint
 engine_n_stacks (const Engine *engine)
 {
   return __atomic_load_n (&engine->n_stacks, __ATOMIC_ACQUIRE); /* pairs with worker_new */
 }
 
-/* engine->lock is held, and the new one stands in its place. */
+/* Under engine->lock, after the new stack was put in its place. */
 static inline void
 engine_count_stack (Engine *engine)
 {
-  __atomic_store_n (&engine->n_stacks, engine->n_stacks + 1, __ATOMIC_RELEASE); /* the above */
+  __atomic_store_n (&engine->n_stacks, engine->n_stacks + 1,
+                    __ATOMIC_RELEASE); /* pairs with engine_n_stacks */
 }
 
-/* back.lock is held, and a slot's state says that it came back. The owner that waits is looked for
- * after this, while it looks here after stack_await: one of them sees the other. */
+/* Under back.lock, after the slot's state became SLOT_BACK. The caller looks for a waiting owner
+ * after this; an owner looks here after stack_await. So one of them sees the other. */
 static inline void
 back_count (BackList *back)
 {
@@ -277,11 +279,12 @@ back_is_empty (const BackList *back)
   return __atomic_load_n (&back->n, __ATOMIC_SEQ_CST) == 0; /* pairs with back_count */
 }
 
-/* known.lock is held. */
+/* Under known.lock. */
 static inline void
 known_here_count (KnownHere *known)
 {
-  __atomic_store_n (&known->n, known_count (known->trie), __ATOMIC_RELEASE); /* the one below */
+  __atomic_store_n (&known->n, known_count (known->trie),
+                    __ATOMIC_RELEASE); /* pairs with known_here_is_empty */
 }
 
 static inline gboolean
@@ -290,7 +293,7 @@ known_here_is_empty (const KnownHere *known)
   return __atomic_load_n (&known->n, __ATOMIC_ACQUIRE) == 0; /* pairs with known_here_count */
 }
 
-/* Nobody wants its result. Its stacks are asked to look after this. */
+/* Its result is not wanted any more. The caller asks its stacks to look after this. */
 static inline void
 held_abort (Held *held)
 {
@@ -303,12 +306,12 @@ held_is_aborted (const Held *held)
   return __atomic_load_n (&held->aborted, __ATOMIC_SEQ_CST); /* pairs with held_abort */
 }
 
-/* The driver looks at public work after this, and what makes work public looks at `owed` after that
- * (seat_poke, seat_begin_work): one of them sees the other. */
+/* The driver looks for public work after this. A stack looks at `owed` after it made work public
+ * (seat_poke, seat_begin_work). So one of them sees the other. */
 static inline void
 request_make (WorkRequest *request, guint thieves)
 {
-  __atomic_store_n (&request->thieves, thieves, __ATOMIC_RELAXED); /* a wish */
+  __atomic_store_n (&request->thieves, thieves, __ATOMIC_RELAXED); /* a hint */
   __atomic_fetch_add (&request->number, 1, __ATOMIC_RELAXED);
   __atomic_store_n (&request->owed, TRUE, __ATOMIC_SEQ_CST); /* pairs with request_is_owed */
 }
@@ -324,5 +327,5 @@ static inline gboolean
 request_take (WorkRequest *request)
 {
   return __atomic_exchange_n (&request->owed, FALSE, __ATOMIC_SEQ_CST)
-         != 0; /* with the two above */
+         != 0; /* pairs with request_make */
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One slot: its kind, its state and the moves between states, the flags beside its parent, and what
- * an origin slot says. It must not know stacks. */
+/* One slot: its kind, its state with the moves between states, the flags beside its parent, and the
+ * content of an origin slot. This file must not know stacks. */
 #pragma once
 
 #include "satin.h"
@@ -11,27 +11,27 @@ typedef struct Engine Engine;
 typedef struct Stack Stack;
 typedef struct Held Held;
 
-/* A slot's state word has its state and its kind, and above them what the state says more: of
- * SLOT_STOLEN and SLOT_ABORTED the number of the thief's stack. Inlined code knows children alone,
- * and of their states the first two. */
+/* The state word of a slot holds the state, the kind, and, for SLOT_STOLEN and SLOT_ABORTED, the
+ * number of the thief's stack. Inlined code knows only the kind `child` and the first two states.
+ */
 typedef enum
 {
   SLOT_READY = SATIN_READY_,
   SLOT_STARTED = SATIN_STARTED_,
-  SLOT_STOLEN,  /* a stack of this engine (or for a moment the driver) runs it */
-  SLOT_AWAY,    /* outside of this process, under a number: see pending.h */
-  SLOT_BACK,    /* came back; claimed by a CAS on the state */
+  SLOT_STOLEN,  /* a stack of this engine runs the job (or the driver is about to lend it) */
+  SLOT_AWAY,    /* the job is outside of this process, under a number: see pending.h */
+  SLOT_BACK,    /* the job came back unrun; a stack claims it by a CAS on the state */
   SLOT_DONE,    /* the result is in the slot */
-  SLOT_ABORTED, /* was stolen; nobody wants its result, and the thief is still in it */
-  SLOT_DROPPED  /* was forgotten by satin_abort: has no result and gets none */
+  SLOT_ABORTED, /* aborted while its thief runs it, until the thief has left it */
+  SLOT_DROPPED  /* aborted: the slot has no result and gets none */
 } SlotState;
-/* The kind stays the same from the moment in which a slot is placed. */
+/* The kind does not change after slot_place. */
 typedef enum
 {
   KIND_CHILD = 0,
-  KIND_ORIGIN = 1 << 4, /* says where the job in the next slot came from */
-  KIND_KEPT = 2 << 4,   /* what the job of this frame has kept: see keep.h */
-  KIND_FETCH = 3 << 4   /* shared bytes that the job of this frame waits for: see share.c */
+  KIND_ORIGIN = 1 << 4, /* where the job in the next slot came from */
+  KIND_KEPT = 2 << 4,   /* a state that the job of this frame has kept: see keep.h */
+  KIND_FETCH = 3 << 4   /* shared bytes for which the job of this frame waits: see share.c */
 } SlotKind;
 #define SLOT_STATE(word) ((word)&0x0fu)
 #define SLOT_KIND(word) ((word)&0xf0u)
@@ -40,7 +40,7 @@ typedef enum
 #define SLOT_ABORTED_BY(number) ((guint32)SLOT_ABORTED | ((guint32)(number) << 8))
 #define SLOT_DRIVER 0xffffffu /* the thief's number when the driver claims */
 
-/* May a slot that is placed go from one state to the other? */
+/* TRUE: a placed slot may move from one state to the other. */
 static inline gboolean
 slot_may_move (guint32 from, guint32 to)
 {
@@ -48,11 +48,11 @@ slot_may_move (guint32 from, guint32 to)
   static const guint16 moves[] = {
     [SLOT_READY] = TO (SLOT_STARTED) | TO (SLOT_STOLEN) | TO (SLOT_AWAY) | TO (SLOT_DROPPED),
     [SLOT_STARTED] = 0,
-    [SLOT_STOLEN] = TO (SLOT_STARTED) /* by its owner, when it came back */
+    [SLOT_STOLEN] = TO (SLOT_STARTED) /* its owner runs it after it came back */
                     | TO (SLOT_AWAY) | TO (SLOT_BACK) | TO (SLOT_DONE) | TO (SLOT_ABORTED),
     [SLOT_AWAY] = TO (SLOT_BACK) | TO (SLOT_DONE) | TO (SLOT_DROPPED),
     [SLOT_BACK] = TO (SLOT_STOLEN) | TO (SLOT_DROPPED),
-    [SLOT_DONE] = TO (SLOT_AWAY), /* not of a child: it is placed so, and asked for then */
+    [SLOT_DONE] = TO (SLOT_AWAY), /* a kept state or a fetch, which is placed as done */
     [SLOT_ABORTED] = TO (SLOT_DROPPED),
     [SLOT_DROPPED] = 0,
   };
@@ -65,39 +65,40 @@ slot_may_move (guint32 from, guint32 to)
 /* The low bits of slot->parent. */
 #define PARENT_FLAGS 127u
 #define PARENT_ORIGIN 1u /* the parent is an origin slot: this job was stolen or lent to us */
-#define PARENT_NONE PARENT_ORIGIN /* … or this is no job, and no child of the frame under it */
+#define PARENT_NONE PARENT_ORIGIN /* … or the slot holds no job and is no child of its frame */
 #define PARENT_REPORTED 2u        /* a scan has reported this finished child */
 #define PARENT_SPINE 4u           /* a scan has met this job before its end */
 #define PARENT_PASSED 32u         /* own.passed: this child and all before it are finished */
-#define PARENT_NOTED 64u /* the states of this child and all behind it say that they started */
+#define PARENT_NOTED 64u          /* this child and all behind it have the state `started` */
 #define PARENT_MARKS (PARENT_REPORTED | PARENT_SPINE)
-/* What satin_sync_next has handed out; SATIN_SKIPPED_: a satin_call that it passed by. */
+/* satin_sync_next has handed this child out, or (SATIN_SKIPPED_) passed by a satin_call. */
 #define PARENT_HANDED ((guint32)(SATIN_DELIVERED_ | SATIN_SKIPPED_))
 /* Flags that a slot gets while it lives. */
 #define PARENT_LIVING (PARENT_MARKS | PARENT_HANDED | PARENT_PASSED | PARENT_NOTED)
 
-/* Where a loan begins: what its stack needs to leave it in the middle. Lies on the C stack. */
+/* The place where a loan begins on its stack. By this the stack can leave the loan at any moment.
+ * It lies on the C stack. */
 typedef struct
 {
   jmp_buf jump;
   SatinSlot_ *outer; /* the origin slot of the loan under it on this stack, NULL: none */
-  char *arena;       /* what was in use when it began */
+  char *arena;       /* the arena's top when the loan began */
   guint fresh;
 } Mark;
 
-/* What an origin slot says; it lies in the payload. Written before the job starts. Then the account
- * of the job, see clock.h. */
+/* The payload of an origin slot: where the job came from, written before the job starts, and the
+ * account of the job (clock.h). */
 typedef struct
 {
-  Stack *victim;     /* whose slot it is, NULL: a held job */
+  Stack *victim;     /* the stack that owns the claimed slot, NULL: a held job */
   SatinSlot_ *slot;  /* the claimed slot */
-  Held *held;        /* from another node, NULL: a stack of this engine */
+  Held *held;        /* the job of another node, NULL: of a stack of this engine */
   SatinSlot_ *below; /* the waiting job under it on this stack, NULL: none */
   Mark *mark;
-  guint64 gift_us;  /* atomic: what others did for it */
-  guint64 safe_us;  /* atomic: what rows stand for, of that and of its own time */
-  guint64 begin_us; /* owner: the stack's own time when it began */
-  guint64 since_us; /* under taken.lock: when that was, monotonic time */
+  guint64 gift_us;  /* atomic: work that others did for it */
+  guint64 safe_us;  /* atomic: the part of gift_us and of its own time that stands in rows */
+  guint64 begin_us; /* owner: the stack's own time at its beginning */
+  guint64 since_us; /* under taken.lock: monotonic time at its beginning */
   GArray *lines;    /* owner: of Bill, of the last scan; NULL: there was none */
 } Origin;
 G_STATIC_ASSERT (sizeof (Origin) <= SATIN_PAYLOAD_);
@@ -109,15 +110,15 @@ slot_state (SatinSlot_ *slot)
                           __ATOMIC_SEQ_CST); /* pairs with slot_set_state; see worker_wake */
 }
 
-/* A slot that is the caller's gets a job, or something else that waits. */
+/* Gives a slot of the caller its first state and its kind. */
 static inline void
 slot_place (SatinSlot_ *slot, guint32 word)
 {
   __atomic_store_n (&slot->state, word, __ATOMIC_RELEASE); /* pairs with slot_state */
 }
 
-/* In the tests of all interleavings, where one thread runs at a time; those of planted bugs look at
- * how the program ends. */
+/* Only in the tests of all interleavings, where one thread runs at a time. (Those with planted bugs
+ * look at how the program ends.) */
 static inline void
 slot_check_move (SatinSlot_ *slot, guint32 to)
 {
@@ -136,7 +137,7 @@ slot_set_state (SatinSlot_ *slot, guint32 state)
   __atomic_store_n (&slot->state, state, __ATOMIC_RELEASE); /* pairs with slot_state */
 }
 
-/* The same when a parked stack may wait for it: worker_wake has to follow. */
+/* The same if a parked stack may wait for the slot: the caller calls worker_wake next. */
 static inline void
 slot_finish (SatinSlot_ *slot, guint32 state)
 {
@@ -144,7 +145,7 @@ slot_finish (SatinSlot_ *slot, guint32 state)
   __atomic_store_n (&slot->state, state, __ATOMIC_SEQ_CST); /* pairs with park */
 }
 
-/* Pairs with itself and slot_set_state: whoever wins may touch what the slot holds. */
+/* Pairs with itself and slot_set_state: the thread that gets TRUE may touch the slot's content. */
 static inline gboolean
 slot_change_state (SatinSlot_ *slot, guint32 from, guint32 to)
 {
@@ -167,7 +168,7 @@ slot_set_parent (SatinSlot_ *slot, guint32 parent)
   __atomic_store_n (&slot->parent, parent, __ATOMIC_RELAXED);
 }
 
-/* Of a slot that stands still, also on another stack: its kind does not change. */
+/* Of a placed slot, on any stack. */
 static inline guint32
 slot_kind (const SatinSlot_ *slot)
 {
@@ -186,7 +187,7 @@ slot_result (SatinSlot_ *slot)
   return (char *)slot_payload (slot) + slot->job->result_at;
 }
 
-/* Owner of a child whose parent waits or looks. */
+/* Owner: the child is finished. Its parent waits, or only looks. */
 static inline gboolean
 slot_is_finished (SatinSlot_ *slot)
 {
@@ -195,7 +196,7 @@ slot_is_finished (SatinSlot_ *slot)
   return state == SLOT_DONE || state == SLOT_STARTED;
 }
 
-/* The same: the first in [low, end) with a result that satin_sync_next has not handed out; NULL:
+/* Owner: the first child in [low, end) with a result that satin_sync_next has not handed out; NULL:
  * none. */
 static inline SatinSlot_ *
 slot_find_result (SatinSlot_ *low, SatinSlot_ *end)

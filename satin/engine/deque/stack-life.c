@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A stack's beginning and end, and what its slots hold when it is left in the middle.
+/* A stack's memory, its beginning and end, and the release of what its slots hold.
  * Tests: test-engine, test-refused. */
 #include "config.h"
 
@@ -8,14 +8,14 @@
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define STACK_SLOTS_MAX \
-  (G_GUINT64_CONSTANT (1) << 18) /* shadow memory multiplies what is reserved */
+  (G_GUINT64_CONSTANT (1) << 18) /* since shadow memory multiplies the reservation */
 #define STACK_ARENA_BYTES (G_GUINT64_CONSTANT (1) << 28)
 #else
 #define STACK_SLOTS_MAX (G_GUINT64_CONSTANT (1) << STACK_TAIL_BITS)
 #define STACK_ARENA_BYTES (G_GUINT64_CONSTANT (1) << 32)
 #endif
 
-#define STACK_SHIFT_MAX 6 /* how often halved at most when address space is short */
+#define STACK_SHIFT_MAX 6 /* halvings at most if address space is short */
 
 static void
 release_memory (const StackMemory *memory)
@@ -28,8 +28,8 @@ release_memory (const StackMemory *memory)
     memory_release (memory->c_stack, memory->c_stack_bytes);
 }
 
-/* Where address space is limited (ulimit -v, strict overcommit) smaller stacks must do. `fixed`:
- * the C stack is as large as was asked for. */
+/* If address space is limited (ulimit -v, strict overcommit), the stack becomes smaller. `fixed`:
+ * not the C stack, whose size the user has said. */
 static gboolean
 reserve_memory (StackMemory *memory, gsize c_stack_bytes, gboolean fixed)
 {
@@ -99,7 +99,7 @@ stack_release (Stack *stack, SatinSlot_ *bottom, SatinSlot_ *self, SatinSlot_ *t
       if (SLOT_KIND (word) == KIND_ORIGIN)
         continue;
       if (SLOT_KIND (word) == KIND_CHILD && (slot_parent (slot) & PARENT_ORIGIN))
-        continue; /* what it holds is its victim's */
+        continue; /* its content belongs to the victim's slot */
       if (slot->job->args_hold)
         record_clear (slot->job->args, slot_payload (slot));
       if (slot->job->result_holds && (state == SLOT_DONE || (state == SLOT_STARTED && !running)))

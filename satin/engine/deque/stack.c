@@ -24,7 +24,7 @@ stack_set_guard (Stack *stack)
 {
   SatinSlot_ *guard = MAX (stack->own.split, stack->own.limit);
 
-  /* A wish is never lost: either we see its flag below, or its guard store comes after ours. */
+  /* No request is lost: either we see its flag below, or its store of guard comes after ours. */
   __atomic_store_n (&stack->open.guard, guard, __ATOMIC_SEQ_CST);
   if (__atomic_load_n (&stack->shared.flags, __ATOMIC_SEQ_CST) != 0)    /* pairs with stack_ask */
     __atomic_store_n (&stack->open.guard, STACK_ALL, __ATOMIC_RELAXED); /* the owner's own */
@@ -49,7 +49,7 @@ stack_take_flags (Stack *stack)
   return __atomic_exchange_n (&stack->shared.flags, 0, __ATOMIC_SEQ_CST); /* pairs with stack_ask */
 }
 
-/* What is behind a running child of the same job is finished. */
+/* The siblings behind a running child are finished: they become `started`. */
 static void
 note_behind (SatinSlot_ *slot, SatinSlot_ *top, guint32 parent)
 {
@@ -66,8 +66,8 @@ note_behind (SatinSlot_ *slot, SatinSlot_ *top, guint32 parent)
     __atomic_store_n (&first->parent, slot_parent (first) | PARENT_NOTED, __ATOMIC_RELAXED);
 }
 
-/* stack_ask stores the guard after its flag. If the owner took the flag in between, the guard is
- * all ones for nothing, and each spawn and sync would take the slow way. */
+/* stack_ask stores the guard after its flag. If the owner took the flag in between, the guard stays
+ * all ones without a flag, and each spawn and sync would take the slow path. */
 static void
 repair_guard (Stack *stack)
 {
@@ -75,7 +75,7 @@ repair_guard (Stack *stack)
     stack_set_guard (stack);
 }
 
-/* Below a job of the spine that says STARTED nothing has changed since it said so. */
+/* Below a job of the spine with the state STARTED nothing has changed since it got that state. */
 void
 stack_catch_up (Stack *stack, SatinSlot_ *self, SatinSlot_ *end, SatinSlot_ *top)
 {
@@ -100,7 +100,7 @@ set_split (Stack *stack, SatinSlot_ *split)
   stack_set_guard (stack);
 }
 
-/* Lowers split to `split`; TRUE: nothing at or above it was claimed. Else split stands at tail. */
+/* Lowers split to `split`. TRUE: no slot from there up was claimed. Else split is at tail. */
 static gboolean
 lower_to (Stack *stack, SatinSlot_ *split)
 {
@@ -130,8 +130,8 @@ stack_lower (Stack *stack, SatinSlot_ *slot)
   if (slot >= stack->own.split)
     return TRUE;
   if (tail > slot)
-    return FALSE; /* stable: thieves raise tail (and stack_pass_over, above what is
-                     finished), only the owner lowers it */
+    return FALSE; /* stays so: thieves raise tail, the owner raises it only over finished slots
+                     (stack_pass_over), and only the owner lowers it */
   lower_to (stack, tail + (slot - tail) / 2);
   return stack->own.split <= slot;
 }
@@ -155,7 +155,7 @@ stack_close (Stack *stack, SatinSlot_ *base)
     }
   if (stack_lower (stack, base) && stack->own.split <= base)
     return;
-  /* Some of what is dead was claimed: set both marks to the base. */
+  /* Some of these slots were claimed: set both marks to the base. */
   __atomic_store_n (&stack->shared.split, base, __ATOMIC_SEQ_CST); /* pairs with stack_claim */
   tt = __atomic_load_n (&stack->shared.tt, __ATOMIC_RELAXED);      /* the CAS below sees to it */
   do
@@ -165,7 +165,7 @@ stack_close (Stack *stack, SatinSlot_ *base)
   set_split (stack, base);
 }
 
-/* Whoever uses the last of these slots again clears its flag; so does a frame in the same place. */
+/* The flag goes when the last of these slots is used again, also by a frame in the same place. */
 void
 stack_note_passed (Stack *stack, SatinSlot_ *base, SatinSlot_ *top)
 {
@@ -188,7 +188,7 @@ has_passed (Stack *stack, SatinSlot_ *self, SatinSlot_ *end)
          && slot_at (stack, slot_parent (split)) == self;
 }
 
-/* Between split and `to` nothing is ready: the marks move there. */
+/* No slot between split and `to` is ready: moves the marks to `to`. */
 static void
 move_over (Stack *stack, SatinSlot_ *to)
 {
@@ -221,7 +221,7 @@ stack_grow (Stack *stack, SatinSlot_ *end)
     slot++;
   if (slot >= end)
     {
-      /* There may be a million of them, and the next thief asks soon. */
+      /* There may be a million such slots, and the next thief asks soon. */
       if (slot > stack->own.split + STACK_GROW_LOOKS)
         move_over (stack, end);
       return FALSE;
