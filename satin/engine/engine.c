@@ -6,8 +6,8 @@
 #include "engine.h"
 
 #include "best.h"
+#include "door/crashed.h"
 #include "door/pending.h"
-#include "door/words.h"
 #include "os/memory.h"
 #include "save/clock.h"
 #include "save/scan.h"
@@ -137,7 +137,7 @@ engine_new (const EngineConfig *config, GError **error)
 {
   Engine *engine = g_new0 (Engine, 1);
 
-  words_begin ();
+  crashed_init ();
   init_config (engine, config);
   init_locks (engine);
   init_jobs (engine);

@@ -526,7 +526,7 @@ report_crash (Driver *driver, const EngineEvent *said)
     folder_remove (driver->config.folder, NULL);
   if (driver_has_ended (driver))
     run_replay_forget (driver->config.replay);
-  engine_words_heard (driver_has_ended (driver));
+  engine_crash_reported (driver_has_ended (driver));
 }
 
 void

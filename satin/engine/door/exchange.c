@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The door through which jobs leave and results come: lend, put, back, run. Everything here runs on
- * the driver's thread, which is to the stacks one more thief. */
+/* Jobs leave and results come: lend, put, back, run. All functions run on the driver's thread,
+ * which is one more thief to the stacks. */
 #include "config.h"
 
 #include "../exchange.h"
@@ -13,7 +13,7 @@
 #include "inbox.h"
 #include "pending.h"
 
-/* A claim can fail because another thief was faster; so often the same victim is tried. */
+/* A claim fails if another thief was faster. Claims of the same victim, at most. */
 #define CLAIM_TRIES 4
 
 static SatinSlot_ *
@@ -33,7 +33,7 @@ claim_from (Stack *victim)
   return NULL;
 }
 
-/* Claims the next slot to lend for the driver. */
+/* Claims the next slot that the driver is to lend. */
 static gboolean
 claim_any (Engine *engine, Stack **victim, SatinSlot_ **slot)
 {
@@ -55,9 +55,9 @@ claim_any (Engine *engine, Stack **victim, SatinSlot_ **slot)
   return FALSE;
 }
 
-/* Where a claimed slot is in the tree. Slots are lent from the bottom up, so the climb from the
- * next one ends soon at the parent of the last, which stands still while that loan is away: that
- * was looked at after the claim, so both stood still at once. */
+/* Finds the path and weight of a claimed slot. Slots are lent from the bottom up, so the climb from
+ * this one soon meets the parent of the last, which waits while that loan is away. The loan is
+ * looked up after the claim: so at that moment neither slot can move. */
 static void
 place_slot (Engine *engine, Stack *stack, SatinSlot_ *slot, Loan *loan)
 {
@@ -78,7 +78,7 @@ place_slot (Engine *engine, Stack *stack, SatinSlot_ *slot, Loan *loan)
   trace_clear (&trace);
 }
 
-/* Describes a claimed slot; it waits for the loan's number from now on. FALSE: it was aborted
+/* Describes a claimed slot as a loan, for whose result it waits from now on. FALSE: it was aborted
  * meanwhile. */
 static gboolean
 lend_slot (Engine *engine, Stack *stack, SatinSlot_ *slot, Loan *loan)
@@ -101,7 +101,7 @@ lend_slot (Engine *engine, Stack *stack, SatinSlot_ *slot, Loan *loan)
   return FALSE;
 }
 
-/* A job that waits in the inbox for a seat goes back to its lender. */
+/* Gives a job that waits in the inbox for a seat back to its lender. FALSE: there is none. */
 static gboolean
 give_up_surplus (Engine *engine, Loan *loan)
 {
@@ -177,7 +177,8 @@ engine_back (Engine *engine, guint64 loan)
   return pending_return (engine, loan);
 }
 
-/* Zeroed. To align by hand costs less than posix_memalign: it takes what malloc has lying ready. */
+/* Zeroed. To align by hand costs less than posix_memalign, since malloc has such blocks in stock.
+ */
 static Held *
 held_alloc (void)
 {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the workers want to say to the driver: a queue of events. Written by any thread, read by the
- * driver's. Tests: test-leapfrog, test-wait. */
+/* The queue of events for the driver. Any thread writes, the driver's reads.
+ * Tests: test-leapfrog, test-wait. */
 #include "config.h"
 
 #include "../engine.h"
 #include "../save/clock.h"
-#include "words.h"
+#include "crashed.h"
 
-/* To wake the driver costs as much as some jobs that take less than this. */
+/* A wake-up of the driver costs as much as several short jobs. So within this time after one the
+ * next is late. */
 #define TELL_PAUSE_US 40
 
 typedef enum
@@ -71,7 +72,7 @@ mailbox_next (Engine *engine, EngineEvent *event)
 {
   g_autofree EngineEvent *next = NULL;
 
-  if (words_hear (engine, event))
+  if (crashed_next_report (engine, event))
     return TRUE;
   pthread_mutex_lock (&engine->mail.lock);
   next = g_queue_pop_head (&engine->mail.events);

@@ -10,7 +10,7 @@
 #include "../tree/adopt.h"
 #include "share.h"
 
-/* Both tables change together; pending.lock is held. */
+/* Under pending.lock. Both tables change together. */
 static void
 add (Engine *engine, Pending *pending)
 {
@@ -20,7 +20,7 @@ add (Engine *engine, Pending *pending)
     length_put (&engine->pending.n_fetches, engine->pending.n_fetches + 1);
 }
 
-/* The same. (transfer full) (nullable) */
+/* Under pending.lock. (transfer full) (nullable) */
 static Pending *
 take (Engine *engine, Pending *pending)
 {
@@ -59,8 +59,8 @@ pending_begin (Engine *engine, const Pending *pending, const EngineEvent *adopt)
       EngineEvent event = *adopt;
 
       event.loan = number;
-      mailbox_raise_quietly (engine, &event); /* under the lock: before it can be told that it is
-                                                 over */
+      mailbox_raise_quietly (engine, &event); /* under the lock, so that ENGINE_ABORTED of this
+                                                 number cannot come before it */
     }
   pthread_mutex_unlock (&engine->pending.lock);
   if (waits)
@@ -99,7 +99,7 @@ put_child (Engine *engine, const Pending *pending, GBytes *value, const Work *wo
   return TRUE;
 }
 
-/* Not of a child; NULL: the holder has nothing, or there is none. */
+/* For a kept state or shared bytes. `value` NULL: the holder has nothing, or there is no holder. */
 static void
 put_other (const Pending *pending, GBytes *value, const Work *work)
 {

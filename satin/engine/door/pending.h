@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is away outside of this process: slots in state SLOT_AWAY, each under a loan number, with
- * one Pending each. It ends in one of three ways: completed, returned or cancelled. The function
- * that takes the Pending out of the engine's tables decides which. It alone may touch the slot
+/* Slots whose job or data is outside of this process: each has state SLOT_AWAY, a loan number and
+ * one Pending. A Pending ends in one of three ways: completed, returned or cancelled. The function
+ * that takes it out of the engine's tables decides which, and only that function may touch the slot
  * then. */
 #pragma once
 
@@ -29,20 +29,21 @@ typedef struct
 
 void pending_free (gpointer pending);
 
-/* Claimed or private: the slot is away from now on, under a new loan number. Takes over
- * pending->path. `adopt`: raised quietly, with the number, before anybody can see the slot wait;
- * NULL: it was lent. 0: it was aborted meanwhile, and is done with. Any thread. */
+/* A claimed or private slot is away from now on, under a new loan number, which is returned. 0: it
+ * was aborted meanwhile, and this has ended it. Takes over pending->path. `adopt`: an event, raised
+ * quietly with the number before any thread can see that the slot is away; NULL: the slot is lent.
+ * Any thread. */
 guint64 pending_begin (Engine *engine, const Pending *pending, const EngineEvent *adopt);
 
 /* engine_put. */
 gboolean pending_complete (Engine *engine, guint64 loan, GBytes *value, Work work);
 /* engine_back. */
 gboolean pending_return (Engine *engine, guint64 loan);
-/* Owner: the slot is forgotten: ends its wait and tells the driver so. FALSE: somebody took it just
- * now. */
+/* Owner: ends the wait of a slot that is not wanted, and tells the driver. FALSE: another thread
+ * has just completed or returned it. */
 gboolean pending_cancel (Engine *engine, SatinSlot_ *slot);
 
 /* engine_awaits. */
 gboolean pending_is_awaited (Engine *engine, guint64 loan);
-/* The number under which the slot waits; 0: it does not. Any thread. */
+/* The loan number of the slot; 0: it is not away. Any thread. */
 guint64 pending_number (Engine *engine, SatinSlot_ *slot);

@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Finds the innermost job that ends a process. Inlined code does not note which child runs, so a
- * crashed stack names only the deepest job that a slow function began. That job is pure: it is run
- * again, on a stack of its own to which nobody else has access, where every spawn, call and sync
- * takes the slow way, and mostly fails again, in a job that is known then. One rehearsal a process.
- */
+ * crashed stack shows only the deepest job that a slow function began. Jobs are pure: so that job
+ * runs again on a stack of its own, which no other thread uses and where every spawn, call and sync
+ * takes the slow path. Mostly it fails again, and then the innermost job is known. One rehearsal in
+ * a process. */
 #pragma once
 
 #include "../engine.h"
 
-/* How long a rehearsal may take. */
+/* Limit of a rehearsal. */
 #define REHEARSE_MS 3000
 
 typedef enum
 {
   REHEARSE_RUNS,
-  REHEARSE_FAILED, /* rehearse_stack stands still in the job that failed */
+  REHEARSE_FAILED, /* the thread of rehearse_stack has stopped in the job that failed */
   REHEARSE_OVER    /* it did not fail, or takes too long */
 } RehearseEnd;
 
-/* Driver: begins with what runs on this stack, which stands still. FALSE: no memory or thread. */
+/* Driver: runs the job again that runs on this stack, whose thread has stopped. FALSE: no memory or
+ * thread. */
 gboolean rehearse_begin (Stack *of);
-/* Driver, after that: config.wake is called when it is no longer REHEARSE_RUNS, but for a timeout. */
+/* Driver, after that. When the result is no longer REHEARSE_RUNS, config.wake is called, except
+ * after a timeout. */
 RehearseEnd rehearse_end (void);
 Stack *rehearse_stack (void);
 /* In a signal handler or while a thread ends, on that thread: does not return if this is the

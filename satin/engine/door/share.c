@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* satin_share and satin_shared. What a job returns or keeps is here before anybody hears of it: so
- * whoever has a result has what it speaks of, and whoever lent a job has, or can get, what the
- * arguments speak of. Owner threads, but for satin_share and share_put. */
+/* satin_share and satin_shared. The shared bytes to which a job's result or kept state refers are
+ * on this node before other nodes hear of it. So a node that has a result has these bytes, and the
+ * lender of a job has, or can get, those of its arguments. Called by the owner, except satin_share
+ * and share_put. */
 #include "config.h"
 
 #include "share.h"
@@ -32,7 +33,7 @@ satin_share (SatinBytes bytes)
   if (bytes == NULL)
     return NULL;
   shared = shared_add (shared_store_here (), bytes);
-  /* What the job holds until it returns is held as bytes. */
+  /* A job holds SatinBytes until it returns: these hold the reference. */
   (void)satin_bytes (g_bytes_new_with_free_func ("", 0, unref_shared, shared));
   return shared;
 }
@@ -47,7 +48,7 @@ place (SatinSlot_ *slot)
   slot_place (slot, KIND_FETCH | SLOT_DONE);
 }
 
-/* (transfer full): the bytes, from another node. */
+/* (transfer full): gets the bytes from another node. */
 static GBytes *
 fetch (Stack *stack, SatinSlot_ *self, SatinSlot_ *head, SatinShared shared)
 {
@@ -112,13 +113,14 @@ satin_own_at_ (SatinStack_ *open, SatinSlot_ *self, SatinSlot_ *head, const Sati
 
       if (shared_keep (shared, NULL))
         continue;
-      /* Nothing is held over the wait: the job may be left in it. What it returns it holds. */
+      /* No reference is held during the wait, since the stack may leave the job in it. The job
+       * itself holds its result. */
       g_ptr_array_unref (list);
       GBytes *bytes = fetch ((Stack *)open, self, head, shared);
       (void)shared_keep (shared, bytes);
       g_bytes_unref (bytes);
       list = record_list_shared (type, data);
-      i = G_MAXUINT; /* from the first again */
+      i = G_MAXUINT; /* start again at the first */
     }
   g_clear_pointer (&list, g_ptr_array_unref);
 }

@@ -6,8 +6,8 @@
 
 #include "worker.h"
 
+#include "../door/crashed.h"
 #include "../door/inbox.h"
-#include "../door/words.h"
 #include "../os/memory.h"
 #include "../save/clock.h"
 #include "../save/scan.h"
@@ -310,7 +310,7 @@ worker_begin_here (Stack *stack)
   worker_stack = stack;
   block_signals ();
   memory_watch_thread ();
-  words_watch_thread (TRUE);
+  crashed_watch_thread (TRUE);
 }
 
 static void *
@@ -321,7 +321,7 @@ worker_thread (void *data)
   worker_begin_here (stack);
   if (setjmp (stack->own.end.leave) == 0)
     live (stack);
-  words_watch_thread (FALSE);
+  crashed_watch_thread (FALSE);
   memory_unwatch_thread ();
   return NULL;
 }

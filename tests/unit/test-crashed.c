@@ -79,7 +79,7 @@ speak (End how, gboolean end)
            event.path, event.innermost, event.cause);
   if (!end)
     _exit (0);
-  engine_words_heard (TRUE);
+  engine_crash_reported (TRUE);
   for (;;)
     pause ();
 }
@@ -143,18 +143,18 @@ test_end (void)
   g_test_trap_subprocess (NULL, 0, G_TEST_SUBPROCESS_DEFAULT);
   g_test_trap_assert_failed ();
   g_test_trap_assert_stdout ("*innermost 1: abort\n*");
-  g_test_trap_assert_stderr ("*test-words*"); /* the backtrace */
+  g_test_trap_assert_stderr ("*test-crashed*"); /* the backtrace */
 }
 
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/words/abort", test_abort);
-  g_test_add_func ("/words/fault", test_fault);
-  g_test_add_func ("/words/thread", test_thread);
-  g_test_add_func ("/words/exit-is-not-tried-again", test_exit);
-  g_test_add_func ("/words/what-goes-well-again", test_once);
-  g_test_add_func ("/words/the-end-with-a-backtrace", test_end);
+  g_test_add_func ("/crashed/abort", test_abort);
+  g_test_add_func ("/crashed/fault", test_fault);
+  g_test_add_func ("/crashed/thread", test_thread);
+  g_test_add_func ("/crashed/exit-is-not-tried-again", test_exit);
+  g_test_add_func ("/crashed/what-goes-well-again", test_once);
+  g_test_add_func ("/crashed/the-end-with-a-backtrace", test_end);
   return g_test_run ();
 }
