@@ -76,8 +76,8 @@ typedef enum
                           from elsewhere as the job at `path`, or as a part of that job. Tell
                           others, then call engine_crash_reported */
   ENGINE_FAILED,       /* the job at `at` (`path` too), or (unless `innermost`) one below it, called
-                          satin_fail, or broke a rule of satin.h: `job` with arguments `value`, for the
-                          reason `cause`, which stays. The job waits for the end of the run */
+                          satin_fail, or broke a rule of satin.h: `job` with arguments `value`, for
+                          the reason `cause`, which stays. The job waits for the end of the run */
   ENGINE_IMPROVED      /* satin_improve changed BEST number `best`: `value` is its encoding */
 } EngineEventKind;
 

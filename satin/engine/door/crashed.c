@@ -51,7 +51,7 @@ crashed_init (void)
   (void)backtrace (&frame, 1); /* the first call loads a library; a signal handler must not */
 #endif
   crash_pid = getpid ();
-  memory_set_speaker (crashed_report);
+  memory_set_report (crashed_report);
 }
 
 static CrashState

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reserved memory between guards, and the handler that turns a touch of a guard into a sentence.
- * The table of regions only ever grows; entries are reused. Signal handlers read it, so it is
- * atomic.
- */
+/* Reserved memory between guards, and the signal handler that prints a sentence when a thread
+ * touches a guard. The handler reads the table of regions, so its entries are atomic; they are
+ * reused. */
 #include "config.h"
 
 #include "memory.h"
@@ -17,29 +16,27 @@
 #endif
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define MEMORY_HANDLES_SIGNALS \
-  0 /* the sanitizers have a handler and signal stacks of their own \
-     */
+#define MEMORY_HANDLES_SIGNALS 0 /* the sanitizers have their own handler and signal stacks */
 #else
 #define MEMORY_HANDLES_SIGNALS 1
 #endif
 
 #define MEMORY_SIGNAL_STACK_BYTES 65536
-/* A frame of this size still lands in it: several jobs may share one when they were inlined. */
+/* The largest C frame that cannot jump over a guard; inlined jobs may share one frame. */
 #define MEMORY_GUARD_BYTES ((gsize)1 << 20)
 #define MEMORY_EXIT_CODE 6 /* a job failed */
 #define MEMORY_GIVE_BACK_US (10 * G_USEC_PER_SEC)
 
 typedef struct
 {
-  guintptr start; /* of the lower guard; 0: free. Written last, read first. */
+  guintptr start; /* of the lower guard; 0: the entry is free. Written last, read first. */
   gsize bytes;    /* between the guards */
   const char *sentence; /* static text */
 } MemoryRegion;
 
 static MemoryRegion memory_regions[MEMORY_REGIONS_MAX];
 static pthread_mutex_t memory_mutex = PTHREAD_MUTEX_INITIALIZER;
-/* What a job does wrong arrives as one of these. */
+/* The signals by which faults of a job arrive. */
 static const struct
 {
   int number;
@@ -49,7 +46,7 @@ static const struct
                       { SIGTRAP, "trap, as by g_error" }, { SIGABRT, "abort" } };
 static struct sigaction memory_old_actions[G_N_ELEMENTS (memory_faults)];
 static MemoryFaults memory_which;
-static gboolean (*memory_speak) (const char *cause, gboolean repeat);
+static gboolean (*memory_report) (const char *cause, gboolean repeat);
 static __thread void *memory_signal_stack;
 
 static gsize
@@ -105,7 +102,8 @@ memory_on_signal (int number, siginfo_t *info, void *context G_GNUC_UNUSED)
   const char *overflow = faulted ? memory_find ((guintptr)info->si_addr) : NULL;
   const char *cause = overflow != NULL ? overflow : memory_faults[fault].cause;
 
-  if (memory_speak != NULL && memory_speak (cause, overflow == NULL)) /* it is told */
+  if (memory_report != NULL
+      && memory_report (cause, overflow == NULL)) /* … and has ended the run */
     _exit (MEMORY_EXIT_CODE);
   if (overflow != NULL)
     {
@@ -114,9 +112,9 @@ memory_on_signal (int number, siginfo_t *info, void *context G_GNUC_UNUSED)
       memory_say ("\n");
       _exit (MEMORY_EXIT_CODE);
     }
-  sigaction (number, &memory_old_actions[fault], NULL); /* not ours: let it happen again */
+  sigaction (number, &memory_old_actions[fault], NULL); /* the fault happens again after return */
   if (info->si_code <= 0)
-    raise (number); /* it was sent: it would not happen by itself */
+    raise (number); /* … but not a signal that was sent */
 }
 
 void
@@ -145,9 +143,9 @@ memory_install (void)
 }
 
 void
-memory_set_speaker (gboolean (*speak) (const char *cause, gboolean repeat))
+memory_set_report (gboolean (*report) (const char *cause, gboolean repeat))
 {
-  memory_speak = speak;
+  memory_report = report;
 }
 
 static gboolean
@@ -207,10 +205,10 @@ memory_watch_thread (void)
   if (!MEMORY_HANDLES_SIGNALS)
     return;
   memory_install ();
-  /* Mapped: no page of it is touched before there is a fault. */
+  /* By mmap, so that no page is touched before a fault. */
   stack.ss_sp = mmap (NULL, MEMORY_SIGNAL_STACK_BYTES, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (stack.ss_sp == MAP_FAILED) /* a fault then ends the process without its sentence */
+  if (stack.ss_sp == MAP_FAILED) /* then a full stack ends the process without its sentence */
     return;
   memory_signal_stack = stack.ss_sp;
   sigaltstack (&stack, NULL);

@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Address space for stacks: reserved large, committed as used, a guard of 1 MiB at both ends.
- * Whoever runs into a guard gets one clear sentence and the process ends with exit code 6. */
+/* Address space for stacks: reserved large, committed as used, with a guard of 1 MiB at both ends.
+ * A thread that touches a guard prints one clear sentence, and the process ends with exit code 6.
+ */
 #pragma once
 
 #include <glib.h>
 
 #define MEMORY_REGIONS_MAX 16384
 
-/* Reserves `bytes` (rounded up to pages) between two guards. `sentence` (static text) is what is
- * said when a guard is touched. NULL: no address space. Any thread. */
+/* Reserves `bytes` (rounded up to pages) between two guards. `sentence` (static text) is printed
+ * when a thread touches a guard. NULL: no address space. Any thread. */
 void *memory_reserve (gsize bytes, const char *sentence);
-/* The sentence of a stack that is too small. */
+/* The sentence for a stack that is too small. */
 #define MEMORY_FULL(what) what " is full: the recursion is too deep"
 void memory_release (void *start, gsize bytes);
 
-/* Installs the handler that recognises guards, and lets the thread speak before any fault, once per
- * process; every thread that runs on reserved memory calls memory_watch_thread first, and
+/* Gives the thread a signal stack, and installs (once in a process) the handler that recognises
+ * guards and reports crashes. Every thread that runs on reserved memory calls this first, and
  * memory_unwatch_thread before it ends. */
 void memory_watch_thread (void);
-/* Whose faults are: of a process that is Satin's, as at the start; where the program may have
- * handlers of its own, of none that it has one for; of a process that is another's, none. Then a
- * fault ends the process as if nobody had listened. Before there are threads of Satin's. */
+/* The faults that the handler takes: all (the default); those for which the program has no handler
+ * of its own; or none, in a process that is not Satin's: then a fault ends the process without a
+ * report. Call memory_take_faults before Satin has threads. */
 typedef enum
 {
   MEMORY_FAULTS_ALL,
@@ -28,16 +29,17 @@ typedef enum
   MEMORY_FAULTS_NONE
 } MemoryFaults;
 void memory_take_faults (MemoryFaults which);
-/* The same for the thread of main and its stack, which the system made. Once, early. */
+/* memory_watch_thread for the thread of main, whose stack the system has made. Once, early. */
 void memory_watch_main (void);
 void memory_unwatch_thread (void);
-/* malloc is to have a heap for each of so many threads and no more: it would make one for every
- * thread that ever waited beside them, and all of them have holes. What the environment says of it
- * holds. Once, before there are threads. */
+/* Limits malloc to one heap for each of so many threads. Else it makes one for every thread that
+ * ever waited for another heap, and each has holes. A limit in the environment wins. Once, before
+ * there are threads. */
 void memory_limit_heaps (guint threads);
-/* Pages that malloc has no use for go back to the system: for a quiet moment. FALSE: not now, since
- * that was done a few seconds ago. Any thread. */
+/* Gives free pages of malloc back to the system; to be called in a quiet moment. FALSE: not now,
+ * since that was done a few seconds ago. Any thread. */
 gboolean memory_give_back (void);
-/* What a thread says, in the handler, before it ends the process by a fault of its own; `repeat`: the
- * fault may be repeated to see where it comes from. TRUE: the process is to end with exit code 6, else by the signal. */
-void memory_set_speaker (gboolean (*speak) (const char *cause, gboolean repeat));
+/* `report` is called in the handler, on the thread whose fault is about to end the process.
+ * `repeat`: the fault may be repeated to find its place. TRUE: the process ends with exit code 6,
+ * else by the signal. */
+void memory_set_report (gboolean (*report) (const char *cause, gboolean repeat));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lanes of notes, and their text. Each lane has a lock that only its thread and the taker want. */
+/* See timeline.h. Only a lane's thread and the taker use the lock of a lane. */
 #include "config.h"
 
 #include "timeline.h"
@@ -18,12 +18,12 @@ struct TimelineLane
 {
   pthread_mutex_t lock;
   GArray *notes;      /* of TimelineNote */
-  guint left_out;     /* spans under way that are not noted */
-  guint64 n_left_out; /* notes */
+  guint left_out;     /* spans under way whose beginning was left out */
+  guint64 n_left_out; /* all notes that were left out since the last take */
   guint number;
   char *name;
-  gboolean introduced; /* the taker's, as is: */
-  guint open;          /* spans whose beginning was taken and whose end was not */
+  gboolean introduced; /* the taker's: the text has the lane's name */
+  guint open;          /* the taker's: spans whose beginning was taken and whose end was not */
 };
 
 struct Timeline
@@ -87,7 +87,7 @@ timeline_lane (Timeline *timeline, guint number, const char *name)
   return lane;
 }
 
-/* An end always has room: its beginning was noted. */
+/* The end of a span whose beginning was noted is noted even if the lane is full. */
 static void
 note (TimelineLane *lane, char phase, const char *name, const char *key, guint64 figure)
 {
@@ -127,7 +127,7 @@ timeline_note_mark (TimelineLane *lane, const char *name, const char *key, guint
 
 /* ---- text ---- */
 
-/* Names of jobs and programs may hold what JSON quotes. */
+/* As a JSON string: names of jobs and programs may have any character. */
 static void
 append_quoted (GString *text, const char *name)
 {
@@ -220,7 +220,7 @@ take_lane (Timeline *timeline, TimelineLane *lane, GString *text)
                          .phase = 'i' });
 }
 
-/* (transfer container): lanes only come. */
+/* (transfer container): lanes are never removed. */
 static GPtrArray *
 lanes_now (Timeline *timeline)
 {

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See clock.h. The work of an account is the stack's own time in it and what was given for it. It
- * is the sum of the lines of the account's bill and of what no scan has divided yet. Rows stand for
- * the lines of finished jobs; all else is at risk. A scan divides what has come since the last one:
- * results from elsewhere have their own price; each job that has begun gets as much as any job here
- * takes; the jobs that were finished here share the rest. Tests: test-clock, test-keep. */
+/* See clock.h. The work of an account is the stack's own time in it plus the work given by others
+ * for it. It is also the sum of the lines of the account's bill plus the work that no scan has
+ * divided yet. The lines of finished jobs stand in rows; all else is at risk. A scan divides the
+ * work since the last scan: a result from elsewhere gets its own cost, each begun job gets the mean
+ * of all jobs here, and the jobs that were finished here share the rest.
+ * Tests: test-clock, test-keep. */
 #include "config.h"
 
 #include "clock.h"
 
 #include "../engine.h"
 
-/* What came from elsewhere for a slot, and when. */
+/* The work of others for a slot, and the time at which its result came. */
 typedef struct
 {
   Work work;
   guint64 ended_us;
 } Gift;
 
-/* The clock of a stack is one word, so that others can read it while it runs: while a job runs,
- * (work so far - time at which it began) * 2 + 1, else work * 2. */
+/* The clock of a stack is one word, so that other threads can read it at any time: while a job
+ * runs, (work before - time of the start) * 2 + 1, else work * 2. */
 static guint64
 read_clock (const Stack *stack, guint64 now_us)
 {
@@ -76,7 +77,7 @@ change_balance (Stack *stack, gint64 by_us)
   __atomic_fetch_add (&stack->shared.balance_us, by_us, __ATOMIC_RELAXED);
 }
 
-/* The account of the job that a slot is below: its origin is the nearest one under the slot, and
+/* The account of the job to which a slot belongs. Its origin is the nearest one under the slot and
  * stays there until the slot has its result. */
 static Origin *
 origin_of (Stack *stack, const SatinSlot_ *slot)
@@ -107,7 +108,7 @@ clock_begin_job (Stack *stack, SatinSlot_ *slot)
   origin->lines = NULL;
 }
 
-/* What was done for the job of this account when its own time is `time_us`. */
+/* All work for the job of this account, if the job's own time is `time_us`. */
 static Work
 work_of (const Origin *origin, guint64 time_us)
 {
@@ -134,8 +135,8 @@ clock_end_job (Stack *stack, SatinSlot_ *slot)
   return work_of (origin, time_us);
 }
 
-/* For the next scan. Without scans nobody asks. A slot that is used again gets a new entry, so
- * there are no more of them than slots. */
+/* For the next scan; not noted in a run without scans. A slot that is used again replaces its
+ * entry, so there are no more entries than slots. */
 static void
 note_gift (Stack *stack, SatinSlot_ *slot, const Work *work)
 {
@@ -166,7 +167,7 @@ void
 clock_begin_scan (Stack *stack)
 {
   Billing *bill = &stack->own.bill;
-  /* Below 0 while children that came from elsewhere are subtracted and not yet counted. */
+  /* May be below 0: children from elsewhere may be subtracted before they are counted. */
   gint64 jobs = (gint64)(stack->open.jobs + stack->shared.executed - stack->shared.elsewhere);
 
   *bill = (Billing){ jobs, MAX (jobs - bill->jobs, 0), bill->now_us, clock_us () };
@@ -178,9 +179,9 @@ keeps_anew (const Bill *line)
   return line->kind == BILL_KEPT && line->share > 0;
 }
 
-/* Lines of slots that are there still keep their work. The work of the others went into the one job
- * that had begun then and has ended since. If its slot is gone as well, it lay in the phases that
- * the lowest job to keep a state has kept since. */
+/* A line whose slot is still there keeps its work. The work of all other old lines goes to the one
+ * job that had begun at the last scan and has ended since. If the slot of that job is gone as well,
+ * the job was part of the phases that the lowest keeping job has kept since. */
 static void
 carry_over (const GArray *old, GArray *new)
 {
@@ -208,7 +209,7 @@ carry_over (const GArray *old, GArray *new)
       if (before->kind == BILL_BEGUN && line->kind != BILL_BEGUN)
         ended = line;
     }
-  for (k = 0; k < new->len &&kept == NULL; k++)
+  for (k = 0; kept == NULL && k < new->len; k++)
     if (keeps_anew (&g_array_index (new, Bill, k)))
       kept = &g_array_index (new, Bill, k);
   ended = ended != NULL ? ended : kept;
@@ -218,7 +219,7 @@ carry_over (const GArray *old, GArray *new)
   ended->told_us = told_us;
 }
 
-/* Its result, or the state that was recalled. */
+/* TRUE: the result, or the recalled state, of this line came from elsewhere since the last scan. */
 static gboolean
 came_from_elsewhere (const Bill *line)
 {
@@ -241,7 +242,7 @@ take_gift (Stack *stack, SatinSlot_ *slot, Gift *gift)
   return gift->ended_us > 0;
 }
 
-/* Returns what is left of `left_us`. */
+/* Gives lines from elsewhere their cost. Returns what is left of `left_us`. */
 static guint64
 bill_gifts (Stack *stack, GArray *lines, guint64 left_us)
 {
@@ -262,15 +263,15 @@ bill_gifts (Stack *stack, GArray *lines, guint64 left_us)
   return left_us;
 }
 
-/* Has it begun since the last scan, and not ended? */
+/* TRUE: the job has begun since the last scan and not ended. */
 static gboolean
 begins (const Bill *line)
 {
   return line->kind == BILL_BEGUN && !line->known;
 }
 
-/* Divides `left_us`. Returns what no line gets. At most `risk_us` of it and of the lines of jobs
- * that had begun before is not saved: no job that has begun gets of what is. */
+/* Divides `left_us` between begun jobs and finished ones. Returns the part that no line gets. Work
+ * that is saved never goes to a begun job: all begun jobs together get at most `risk_us`. */
 static guint64
 bill_own (const Stack *stack, GArray *lines, guint64 left_us, guint64 risk_us)
 {
@@ -311,9 +312,9 @@ bill_own (const Stack *stack, GArray *lines, guint64 left_us, guint64 risk_us)
   return left_us;
 }
 
-/* When a job began and how long it took: known of what came from elsewhere, else from the scans
- * that met it. A job that none has met began after the last one; its work tells how long it took.
- */
+/* Computes when a job began and how long it took. For results from elsewhere this is known, else it
+ * follows from the scans that met the job. A job that no scan has met before took as long as its
+ * work. */
 static void
 time_line (const Billing *bill, guint64 since_us, gboolean first, Bill *line)
 {
@@ -332,7 +333,7 @@ time_line (const Billing *bill, guint64 since_us, gboolean first, Bill *line)
 static void
 fill_row (Bill *line)
 {
-  gint64 wall_us = g_get_real_time () - (gint64)clock_us (); /* to the clock of people */
+  gint64 wall_us = g_get_real_time () - (gint64)clock_us (); /* from monotonic to wall time */
   Row *row = line->row;
 
   line->row = NULL;
@@ -368,7 +369,7 @@ clock_bill (Stack *stack, Origin *origin, const Origin *above, GArray *lines)
   if (origin->lines != NULL)
     g_array_unref (origin->lines);
   origin->lines = lines;
-  /* What was saved once stays saved. */
+  /* Saved work stays saved. */
   less_us = work.risk_us - MIN (left_us, work.risk_us);
   __atomic_fetch_add (&origin->safe_us, less_us, __ATOMIC_RELEASE); /* work_of */
   change_balance (stack, -(gint64)less_us);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* satin_keep and satin_recall. Keeping releases the slots of the finished phases, so that a job of
- * a million phases needs the memory of one; it is a copy, and encodes nothing: that is done by the
- * scans. Recalling asks the holder of a state as if its job had been one more child. Owner threads,
- * but for keep_put. */
+/* satin_keep and satin_recall. satin_keep copies the state and releases the slots of the finished
+ * phases, so that a job of a million phases needs the memory of one. It encodes nothing; scans do.
+ * satin_recall asks the holder of a state as a job asks for the result of a child. Called by the
+ * owner, except keep_put. */
 #include "config.h"
 
 #include "keep.h"
@@ -61,7 +61,7 @@ keep_put (Stack *stack, SatinSlot_ *slot, GBytes *packed, const Work *work)
   slot_finish (slot, KIND_KEPT | SLOT_DONE);
 }
 
-/* The job's part of the arena holds the state, if that is large, and nothing else. */
+/* The job's part of the arena becomes empty, or has room for the state if that is large. */
 static void
 renew_arena (SatinPhases_ *phases)
 {
@@ -73,11 +73,11 @@ renew_arena (SatinPhases_ *phases)
         = satin_arena_take_ (phases->stack, phases->self, phases->head, phases->keeps->payload);
 }
 
-/* A longer type would be refused by whoever reads the state. Few types are kept, time and again. */
+/* The readers of a state refuse longer types. A program keeps few types, again and again. */
 static void
 check_type (const SatinPhases_ *phases)
 {
-  static const SatinType *checked; /* atomic: the last one that is well */
+  static const SatinType *checked; /* atomic: the last type that was short enough */
   const SatinType *type = phases->keeps->result;
 
   if (__atomic_load_n (&checked, __ATOMIC_RELAXED) == type)
@@ -92,7 +92,7 @@ check_type (const SatinPhases_ *phases)
   __atomic_store_n (&checked, type, __ATOMIC_RELAXED);
 }
 
-/* Makes the first slot of the frame a kept one, without a state yet. */
+/* Makes the first slot of the frame a kept slot without a state. */
 static void
 place (SatinPhases_ *phases)
 {
@@ -132,14 +132,15 @@ satin_keep_at_ (SatinPhases_ *phases, const void *state)
   children = add_children (phases, children, (gsize)(phases->head - first));
   if (keeps->result_holds)
     {
-      copy = g_malloc (keeps->result->size); /* first: it may be what is released below */
+      copy
+          = g_malloc (keeps->result->size); /* before the release below, which may free the state */
       record_copy (keeps->result, copy, state);
       state = copy;
     }
   if (phases->holds || ((Stack *)phases->stack)->own.fresh->len > phases->fresh)
     satin_release_ (phases->stack, phases->base, phases->head, phases->fresh);
   if (first != phases->base && phases->base->job == keeps)
-    renew_arena (phases); /* where it was */
+    renew_arena (phases); /* the slot itself stays */
   else
     place (phases);
   ((KeepHead *)slot_payload (phases->base))->children = children;
@@ -147,8 +148,8 @@ satin_keep_at_ (SatinPhases_ *phases, const void *state)
   phases->head = phases->base + 1;
 }
 
-/* Asks one holder after another and waits. FALSE: nobody has a state. Nothing is held over the
- * wait: the job may be left in it. */
+/* Asks one holder after another and waits. FALSE: none has a state. No reference is held during the
+ * wait, since the stack may leave the job in it. */
 static gboolean
 ask_holders (SatinPhases_ *phases, const Digest *digest)
 {

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a job with phases has kept. It lies in the first slot of the job's frame: a KIND_KEPT slot
- * of the pseudo-job that SATIN_KEEPS makes, whose result is the state and which says how many
- * children the state stands for. So frames that keep nothing pay nothing, a thief finds the number
- * of a child where it looks for the first one, and a scan finds the state where it looks for rows.
- * While satin_recall waits, that slot waits for its holder as any lent slot does. */
+/* The state that a job with phases has kept. It lies in the first slot of the job's frame: a
+ * KIND_KEPT slot of the pseudo-job that SATIN_KEEPS makes. The result of that slot is the state;
+ * its head has the number of children for which the state stands. So frames that keep nothing pay
+ * nothing; a thief finds the number of a child where it looks for the first child, and a scan finds
+ * the state where it looks for rows. While satin_recall waits, the slot is away as a lent slot is.
+ */
 #pragma once
 
 #include "../engine.h"
 #include "clock.h"
 
-/* Such a slot's payload, up to the state; the inlined code knows the size. */
+/* The payload of a kept slot up to the state. Inlined code knows its size. */
 typedef struct
 {
   guint32 children;
-  guint32 reported; /* how many when a scan last looked */
+  guint32 reported; /* `children` at the last scan that reported it */
 } KeepHead;
 G_STATIC_ASSERT (sizeof (KeepHead) == SATIN_KEEP_AT_);
 
@@ -23,8 +24,8 @@ slot_is_kept (const SatinSlot_ *slot)
   return slot_kind (slot) == KIND_KEPT;
 }
 
-/* How many children the state in a kept slot stands for; 0: it is still waited for, or there is
- * none. */
+/* The number of children for which the state in a kept slot stands; 0: there is no state, or none
+ * yet. */
 static inline guint32
 keep_children (SatinSlot_ *slot)
 {
@@ -46,8 +47,7 @@ keep_set_reported (SatinSlot_ *slot)
   head->reported = head->children;
 }
 
-/* Where the children of a frame begin whose slots begin at `base` and end before `end`, and the
- * number of the first of them. */
+/* The first child of a frame whose slots are [base, end), and its number. */
 static inline SatinSlot_ *
 keep_first (SatinSlot_ *base, const SatinSlot_ *end, guint32 *number)
 {
@@ -57,12 +57,12 @@ keep_first (SatinSlot_ *base, const SatinSlot_ *end, guint32 *number)
   return kept ? base + 1 : base;
 }
 
-/* Of what the job in slot `self` keeps: a state is another thing than a result of the same job, and
- * one of another type is none. `shown` (nullable): gets the arguments (slot_digest). */
+/* The digest of a state of this type that the job in slot `self` keeps. It differs from the digest
+ * of the job's result, and for each type. `shown` (nullable): gets the arguments (slot_digest). */
 Digest keep_digest (Engine *engine, SatinSlot_ *self, const SatinType *type, char **shown);
 /* (transfer full): the row of a kept slot of job `self` that has children. Owner. */
 Row *keep_row (Engine *engine, SatinSlot_ *slot, SatinSlot_ *self, const char *path);
 
-/* The driver: what a holder sent for a kept slot of this stack, and what was done for it; NULL: he
- * has nothing. The slot is finished. */
+/* The driver: finishes a kept slot of this stack. `packed`: the state that a holder sent, NULL: it
+ * has none. `work`: the cost of the phases. */
 void keep_put (Stack *stack, SatinSlot_ *slot, GBytes *packed, const Work *work);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The job stack is the checkpoint: read from bottom to top, the finished children of the spine's
- * jobs are the rows. A child that was started and is not on the spine is finished. Owner threads,
- * at a sync or in a wait. */
+/* The job stack is the checkpoint. A scan reads it from bottom to top: the finished children of the
+ * spine's jobs are the rows. A started child that is not on the spine is finished. Called by the
+ * owner, at a sync or in a wait. */
 #include "config.h"
 
 #include "scan.h"
@@ -12,23 +12,23 @@
 #include "clock.h"
 #include "keep.h"
 
-/* A row costs about 10 us from here to the disk. So many may come at once, and then so many for
- * each second, which is 0.12 % of it: the shallow ones come first, the others stay at risk. */
+/* The budget of a stack: so many rows at once, then so many for each second. A row costs about 10
+ * us from here to the disk, so that is 0.12 % of the time. The shallow rows come first; the others
+ * stay at risk. */
 #define SCAN_ROWS_AT_ONCE 300.0
 #define SCAN_ROWS_PER_S 120.0
-/* Bytes of values in one scan, which the last of its rows may pass; a halt's scan is of all there
- * is. */
+/* The rows of one scan end when their values have so many bytes. The scan of a halt has no limit.
+ */
 #define SCAN_BYTES_MAX ((gsize)64 << 20)
 
-/* A finished job that may be computed twice, its result, the index of its line in the bill of its
- * account, and the share of its work that no row told before. */
+/* A finished job that may be computed twice. */
 typedef struct
 {
   Loan *loan;        /* owned */
-  GBytes *value;     /* owned */
-  GPtrArray *shares; /* owned (nullable): what its arguments speak of */
-  guint line;
-  double new_share;
+  GBytes *value;     /* owned: its result */
+  GPtrArray *shares; /* owned (nullable): the shared bytes to which its arguments refer */
+  guint line;        /* index of its line in the bill of its account */
+  double new_share;  /* the share of its work that stands in no earlier row */
 } Twice;
 
 typedef struct
@@ -37,16 +37,16 @@ typedef struct
   gboolean whole;
   guint rows_max;
   gsize bytes, bytes_max;
-  char *path;      /* of a job of the spine, */
-  GArray *numbers; /* and of guint32: from there to the one whose children are looked at */
+  char *path;      /* of a job of the spine */
+  GArray *numbers; /* of guint32: the way from that job to the one whose children are read */
   GPtrArray *rows;
   Origin *origin;   /* of the account that is read, NULL: none yet */
-  GArray *lines;    /* of Bill: its bill */
-  guint64 less_us;  /* so much less is at risk by the accounts before it */
+  GArray *lines;    /* of Bill: the bill of that account */
+  guint64 less_us;  /* how much less is at risk after the accounts before it */
   GArray *twice;    /* of Twice */
-  guint n_shared;   /* of them, those of the accounts before it */
-  double finished;  /* weight of all that is finished here */
-  gboolean aborted; /* nothing leaves an aborted job: what follows is below one */
+  guint n_shared;   /* how many of them are of the accounts before it */
+  double finished;  /* weight of all finished jobs here */
+  gboolean aborted; /* the rest lies below an aborted job, and nothing of that may leave the node */
 } Scan;
 
 static void
@@ -64,7 +64,8 @@ add_spine (Scan *scan, SatinSlot_ *slot)
   slot_set_parent (slot, slot_parent (slot) | PARENT_SPINE);
 }
 
-/* The path of the job whose children are looked at: most have nothing new, and need none. */
+/* The path of the job whose children are read. It is made only when it is needed: most jobs have
+ * nothing new. */
 static const char *
 path_now (Scan *scan)
 {
@@ -117,8 +118,9 @@ add_twice (Scan *scan, SatinSlot_ *slot, const Row *row)
   g_array_append_val (scan->twice, twice);
 }
 
-/* A row is drawn for the part of its work that no earlier row stood for. A job whose parts have
- * rows is therefore drawn less often, and all second computations together cost the share. */
+/* The chance of a row is in proportion to the part of its work that stands in no earlier row. So a
+ * job whose parts have rows is drawn less often, and all second computations together cost
+ * config.twice of the work. */
 static void
 tell_twice (Scan *scan)
 {
@@ -162,17 +164,19 @@ add_row (Scan *scan, SatinSlot_ *slot, guint32 number, double weight)
   slot_set_parent (slot, (slot_parent (slot) & ~PARENT_MARKS) | PARENT_REPORTED);
 }
 
-/* A job of the spine and its part of the stack: what it has kept, if anything, then its children.
- */
+/* A job of the spine and its part of the stack: the state that it has kept, if any, then its
+ * children. */
 typedef struct
 {
-  SatinSlot_ *job, *base, *end, *running; /* running: the child that is on the spine, NULL: none */
-  SatinSlot_ *first;                      /* its first child; its number: */
-  guint32 number;
-  double weight; /* of each child */
+  SatinSlot_ *job, *base, *end;
+  SatinSlot_ *running; /* the child that is on the spine, NULL: none */
+  SatinSlot_ *first;   /* the first child */
+  guint32 number;      /* … and its number */
+  double weight;       /* of each child */
 } Family;
 
-/* The phases that were kept since the last scan share in its time by their children. */
+/* Phases that were kept since the last scan get their share of the time, by their number of
+ * children. */
 static void
 add_kept (Scan *scan, const Family *family)
 {
@@ -180,7 +184,7 @@ add_kept (Scan *scan, const Family *family)
   guint32 reported;
   gboolean is_new;
 
-  if (family->number == 0) /* the driver may fill it in just now */
+  if (family->number == 0) /* the driver may be filling it in */
     return;
   reported = keep_reported (line.slot);
   is_new = family->number > reported;
@@ -216,7 +220,8 @@ scan_family (Scan *scan, const Family *family)
     }
 }
 
-/* The account is read; that of `above` is next, NULL: none. */
+/* All lines of the present account are read: divides the time. The account of `above` is next,
+ * NULL: none. */
 static void
 bill (Scan *scan, const Origin *above)
 {
@@ -280,7 +285,7 @@ scan_spine (Scan *scan, SatinSlot_ *self, SatinSlot_ *top)
   bill (scan, NULL);
 }
 
-/* How many rows this scan may give. */
+/* The most rows that this scan may give. */
 static guint
 budget (Stack *stack, ScanKind kind)
 {
