@@ -76,8 +76,8 @@ count_up (GVariant *status, guint *silent)
   return up;
 }
 
-static char *
-describe (GVariant *status, double elapsed_s)
+char *
+live_line (GVariant *status, double elapsed_s)
 {
   g_autoptr (GString) line = g_string_new ("satin: ");
   g_autofree char *best = fields_best (status), *root = fields_root (status);
@@ -139,8 +139,8 @@ on_status (GObject *source, GAsyncResult *result, gpointer data)
     }
   if (status != NULL)
     {
-      g_autofree char *line = describe (status, (double)(g_get_monotonic_time () - live->started_us)
-                                                    / G_USEC_PER_SEC);
+      g_autofree char *line = live_line (
+          status, (double)(g_get_monotonic_time () - live->started_us) / G_USEC_PER_SEC);
 
       g_autofree char *cut = live->terminal ? cut_to_terminal (line) : g_strdup (line);
 

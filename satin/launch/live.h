@@ -14,6 +14,9 @@ Live *live_new (const char *path, gboolean terminal);
 /* Stops, and wipes the line away. NULL is allowed. */
 void live_free (Live *live);
 
+/* The line for a status (fields_read) of a run that began this long ago. (transfer full) */
+char *live_line (GVariant *status, double elapsed_s);
+
 /* Sends `request` to some node of the run. Does not block: `ready` is called on the main loop and
  * gets the reply by live_reply. */
 void live_ask (const char *path, const char *request, GAsyncReadyCallback ready, gpointer data);

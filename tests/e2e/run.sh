@@ -36,8 +36,9 @@ else
 fi
 
 choose_heavy
-begin "$satin" run -n 4 --name busy -- "${heavy[@]}"
+begin "$satin" run -n 4 --live --name busy -- "${heavy[@]}"
 ok "four nodes are up" wait_for $((10 * slow)) up busy 4
+ok "the live line counts them" wait_for $((10 * slow)) grep -q '^satin: .* 4 nodes' "$work/begun.words"
 setting () { tr '\0' '\n' <"/proc/$(nodes_of "$1" | awk 'NR == 1 { print $1 }')/environ" | grep "^$2="; }
 is "their threads keep little of what they have freed" "$(setting busy GLIBC_TUNABLES)" \
   "GLIBC_TUNABLES=${GLIBC_TUNABLES-glibc.malloc.tcache_max=256}"
