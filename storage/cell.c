@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Converts between GVariant bytes and SQLite's kinds of values. A value that would not be restored
- * bit for bit is stored as a blob. Knows nothing of tables. */
+ * bit for bit is stored as a blob. Knows nothing of tables.
+ * Tests: test-cell-json, test-storage, test-tables. */
 #include "storage/cell.h"
 
 #include "storage/sql.h"

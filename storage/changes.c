@@ -2,7 +2,8 @@
 /* SQLite's update hook reports the rowids of all tables that have them. The table `result` has
  * none, so results.c reports its paths. A key may belong to a row that was removed, or whose
  * transaction was rolled back. Then it is skipped, or the delta has an unchanged row once more.
- * Does not interpret rows. */
+ * Does not interpret rows.
+ * Tests: test-delta, test-writers. */
 #include "storage/changes.h"
 
 #include "storage/inventory.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See gap.h. */
+/* See gap.h.
+ * Tests: test-storage, test-ledger. */
 #include "storage/gap.h"
 
 #include <string.h>

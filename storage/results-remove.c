@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Removes the rows, kept states and stems that a new row or kept state replaces. It works on ranges
- * of texts, so the cost depends only on what is there. */
+ * of texts, so the cost depends only on what is there.
+ * Tests: test-storage, test-merge. */
 #include "storage/results-private.h"
 
 #include "storage/rowsum.h"

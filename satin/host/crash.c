@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A transaction passes several points, so a point costs only the reading of a static word. */
+/* A transaction passes several points, so a point costs only the reading of a static word.
+ * Tests: crash.sh. */
 #include "crash.h"
 
 #include <glib.h>

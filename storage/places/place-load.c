@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* libcurl is loaded when the first URI is used. With its dependencies it costs ten milliseconds and
- * six megabytes, which a program that stays on its machine need not pay. */
+ * six megabytes, which a program that stays on its machine need not pay.
+ * Tests: uri.sh, servers.sh. */
 #include "storage/places/place-private.h"
 
 #include <gmodule.h>

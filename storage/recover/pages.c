@@ -3,7 +3,8 @@
  * record states its own length twice (by the length of its header and the types of its columns), so
  * nearly all other bytes are rejected at once. If bytes were inserted or removed, everything behind
  * them has moved: a page of a chain is searched at each place that the file's size suggests. Knows
- * nothing of our tables and checksums. */
+ * nothing of our tables and checksums.
+ * Tests: test-salvage. */
 
 #include "storage/recover/pages.h"
 

@@ -63,8 +63,10 @@ say (int fd, const char *kind)
 {
   char bytes[64];
 
+  static unsigned last = 1;
+
   for (size_t i = 0; i < sizeof bytes; i++)
-    bytes[i] = (char)rand ();
+    bytes[i] = (char)((last = last * 1664525u + 1013904223u) >> 24);
   if (strcmp (kind, "hello") == 0)
     memcpy (bytes, "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 11);
   if (strcmp (kind, "silent") != 0)

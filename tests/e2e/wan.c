@@ -74,7 +74,7 @@ set_up (int socket, int site)
   struct ifreq request = { .ifr_mtu = MTU };
   struct sockaddr_in address = { .sin_family = AF_INET };
 
-  strcpy (request.ifr_name, "wan0");
+  g_strlcpy (request.ifr_name, "wan0", IFNAMSIZ);
   if (ioctl (socket, SIOCSIFMTU, &request) < 0)
     die ("mtu");
   address.sin_addr.s_addr = htonl ((guint32)(10 << 24 | 9 << 16 | (site + 1) << 8 | 1));
@@ -87,7 +87,7 @@ set_up (int socket, int site)
     die ("netmask");
   for (int i = 0; i < 2; i++)
     {
-      strcpy (request.ifr_name, i == 0 ? "wan0" : "lo");
+      g_strlcpy (request.ifr_name, i == 0 ? "wan0" : "lo", IFNAMSIZ);
       request.ifr_flags = IFF_UP | IFF_RUNNING;
       if (ioctl (socket, SIOCSIFFLAGS, &request) < 0)
         die ("up");
@@ -106,7 +106,7 @@ open_site (int site, const char *name)
     die (path);
   close (space);
   tuns[site] = open ("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC);
-  strcpy (request.ifr_name, "wan0");
+  g_strlcpy (request.ifr_name, "wan0", IFNAMSIZ);
   if (tuns[site] < 0 || ioctl (tuns[site], TUNSETIFF, &request) < 0)
     die ("/dev/net/tun");
   int ask = socket (AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);

@@ -2,8 +2,7 @@
 /* Two or three Nodes in a small world: links deliver at once and in order, engines only record what
  * they are told, and the test moves the clock. `log` has one line for each thing that a node told
  * its engine. */
-#ifndef NODE_WORLD_H
-#define NODE_WORLD_H
+#pragma once
 
 #include "satin/protocol/messages/message.h"
 #include "satin/protocol/node.h"
@@ -143,5 +142,3 @@ gboolean said (World *world, guint who, const char *line);
 void forget_log (World *world);
 NodeStats stats_of (World *world, guint who);
 guint members_of (World *world, guint who);
-
-#endif

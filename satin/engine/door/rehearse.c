@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See rehearse.h. */
+/* See rehearse.h.
+ * Tests: test-crashed. */
 #include "config.h"
 
 #include "rehearse.h"

@@ -227,7 +227,8 @@ memory_watch_main (void)
   /* The system keeps a gap below the stack that is larger than our guard. */
   if (pthread_attr_getstack (&attributes, &start, &bytes) == 0
       && (guintptr)start > MEMORY_GUARD_BYTES)
-    (void)memory_enter ((guintptr)start - MEMORY_GUARD_BYTES, bytes, MEMORY_FULL ("the C stack of main"));
+    (void)memory_enter ((guintptr)start - MEMORY_GUARD_BYTES, bytes,
+                        MEMORY_FULL ("the C stack of main"));
   pthread_attr_destroy (&attributes);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The slow ways that inlined code takes: a child that may belong to thieves, the end of a sync with
- * something public, big arguments, references. Owner threads. */
+ * something public, big arguments, references. Owner threads.
+ * Tests: test-satin-h, test-door, test-leapfrog. */
 #include "config.h"
 
 #include "../tree/adopt.h"

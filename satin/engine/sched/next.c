@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* satin_sync_next: which finished child is handed out, and what runs until there is one. Children
  * that this stack runs finish from the top down and are handed out at once; those that others run
- * lie in the public part below. Owner threads. */
+ * lie in the public part below. Owner threads.
+ * Tests: test-sync-next. */
 #include "config.h"
 
 #include "../save/clock.h"

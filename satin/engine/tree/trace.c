@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reads paths off the stacks: from a slot down its parents to an origin slot, over to the victim's
- * stack, and so on to the job that came from another node. Never writes. */
+ * stack, and so on to the job that came from another node. Never writes.
+ * Tests: test-scan, test-look, test-engine. */
 #include "config.h"
 
 #include "trace.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See elect.h. */
+/* See elect.h.
+ * Tests: sim, elect.sh, test-lease. */
 #include "../core.h"
 
 static void

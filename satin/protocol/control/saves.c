@@ -246,7 +246,7 @@ saves_on_served (Node *node, guint64 scan, guint64 cost_us)
   saves_on_rows (node, none, unsent_us);
 }
 
-/* Who asked ends the run. */
+/* The node that asked for the last publication ends the run. */
 static void
 tell_closed (Node *node, const NodeEvent *published)
 {

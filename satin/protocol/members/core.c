@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The outputs of a Node, effects and log, and its only source of random numbers. Driver's
- * thread. */
+ * thread.
+ * Tests: test-node, sim. */
 #include "../core.h"
 
 NodeEffect *

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See join.h. The node that is asked sends its roster at once, as on every link. If it is not the
- * master, it relays messages to the master, whose address is on the roster, too. */
+ * master, it relays messages to the master, whose address is on the roster, too.
+ * Tests: test-members, test-merge, sim. */
 #include "../core.h"
 
 void

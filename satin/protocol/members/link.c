@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See link.h. Settles which node is at the other end; hear.c handles messages. */
+/* See link.h. Settles which node is at the other end; hear.c handles messages.
+ * Tests: test-members, test-lost-link, sim. */
 #include "../core.h"
 
 #include <string.h>

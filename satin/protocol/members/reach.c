@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See reach.h. Only reach_tick draws conclusions, so the other functions do not change the
- * roster. */
+ * roster.
+ * Tests: test-suspects, reach.sh, sim. */
 #include "../core.h"
 
 static void

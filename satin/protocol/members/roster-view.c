@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See roster.h: reads the roster. Changes nothing. */
+/* See roster.h: reads the roster. Changes nothing.
+ * Tests: test-roster. */
 #include "../core.h"
 
 /* Members are sorted by age, which is the order of their ids. */

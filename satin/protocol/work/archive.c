@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See archive.h. */
+/* See archive.h.
+ * Tests: test-leaver, test-rerun, sim. */
 #include "../core.h"
 
 #include <string.h>

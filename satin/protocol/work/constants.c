@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See constants.h. */
+/* See constants.h.
+ * Tests: sim, laws.sh. */
 #include "../core.h"
 
 #include <string.h>

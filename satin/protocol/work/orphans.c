@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See orphans.h. */
+/* See orphans.h.
+ * Tests: test-directory, test-leave, sim. */
 #include "../core.h"
 
 void

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See poison.h. */
+/* See poison.h.
+ * Tests: test-crash-reports, test-quarantine, poison.sh. */
 #include "../core.h"
 
 #include <string.h>

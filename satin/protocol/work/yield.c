@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See yield.h. Results at or below the job are offered only when the job is gone. Until then the
- * job's own finished slots cover them. */
+ * job's own finished slots cover them.
+ * Tests: sim. */
 #include "../core.h"
 
 typedef struct
