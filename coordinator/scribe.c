@@ -278,8 +278,7 @@ wait_until (Scribe *scribe, gint64 deadline_us)
   pthread_cond_timedwait (&scribe->wake, &scribe->lock, &deadline);
 }
 
-/* With the lock. FALSE: the end, and everything is in `round` that still is to be written. */
-/* With the lock. When to publish what has come so far. */
+/* With the lock. When to publish the rows that have come so far. */
 static gint64
 tick_of (const Scribe *scribe)
 {
@@ -290,6 +289,7 @@ tick_of (const Scribe *scribe)
               scribe->pace.published_us + (gint64)pace_rest_us (&scribe->pace, bytes));
 }
 
+/* With the lock. FALSE: the end; `round` has everything that is still to be written. */
 static gboolean
 wait_for_round (Scribe *scribe, ScribeRound *round)
 {

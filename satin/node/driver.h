@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The driver: one thread that owns the Node, the engine's door, the links and the news of the
- * scribe, and carries out the Node's effects. Only this room sees all other rooms. main's thread
- * uses the functions below; each says whether it waits. */
+/* The driver owns the Node, the links and the news of the scribe, calls the engine, and carries out
+ * the Node's effects. One thread at a time drives: its own, or an idle worker (drive.h). Only this
+ * room sees all other rooms. main's thread uses the functions below; each says whether it waits. */
 #pragma once
 
 #include "run-replay.h"

@@ -3,8 +3,8 @@
  * files or random numbers of its own: time and seed are arguments, so the same events give the same
  * effects, under the real driver (satin/node) and under the simulator (tests/sim). The node reaches
  * the engine only through effects and events, which mirror the calls of engine/exchange.h one to
- * one. node.c only routes. Each part has one struct and one file: roster, loans (jobs that this
- * node lent), held (jobs that it runs for others), saves, constants, stop, … */
+ * one. node.c only routes. Each part has one struct and one header: roster, loans (jobs that this
+ * node lent or adopted), held (jobs that it runs for others), saves, constants, stop, … */
 #pragma once
 
 #include "digest.h"
@@ -73,8 +73,9 @@ typedef struct
 
 /* A message waits at most this long for a keeper (work/holdback.h). */
 #define NODE_HOLDBACK_US G_USEC_PER_SEC
-/* The row_byte_ns of a run whose interval Satin chooses: the coordinator needs about 15 ns for a
- * byte, which then is at most 1 % of the sender's processor time. */
+/* The row_byte_ns of a run whose interval Satin chooses: a sender waits so long for each byte of
+ * its rows. The coordinator needs about 15 ns for a byte, so all of a sender's rows take it at most
+ * 1 % of that time. */
 #define NODE_ROW_BYTE_NS 1500
 
 /* Which nodes a node asks for work. */

@@ -135,12 +135,13 @@ void place_read_mark (PlaceState *state, const guint8 *bytes, gsize size);
 gboolean place_mark_of_file (const Place *place, const char *path, PlaceState *state,
                              GError **error);
 gboolean place_tag_of_file (const Place *place, const char *path, char **tag, GError **error);
+/* TRUE: place_stop was called, or the time limit is over. */
+gboolean place_is_given_up (const Place *place);
 /* A lock (a folder "NAME.lock", which only one writer can make) keeps two of our writers from
  * comparing and replacing at the same time. A lock is taken over at once if its owner is dead: a
  * process of this host that is gone, or a writer that this writer's run has deposed. Any other lock
  * is taken over after ten seconds. FALSE: this store has no locks for us (remembered), or the time
  * limit is over: continue without. */
-gboolean place_is_given_up (const Place *place);
 gboolean place_lock (Place *place, const char *suffix);
 void place_unlock (Place *place, const char *suffix);
 /* (transfer full): the URL of the file at `suffix`. */

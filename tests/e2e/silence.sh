@@ -89,7 +89,7 @@ ok "three nodes talk over TCP" wait_for $((10 * slow)) up closed 3
 other=$(other_of closed) master=$(master_of closed)
 kill -9 "$other"
 ok "a node that dies is known to be dead, and not by its silence" \
-  wait_for 20 logged closed "$master" "is dead: its address refuses"
+  wait_for 20 logged closed "$master" "is dead: its own host shows that it is gone"
 finished
 is "and the answer is right" "$code:$answer" "0:$heavy_answer"
 finish

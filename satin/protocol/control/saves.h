@@ -11,8 +11,8 @@
 /* No node waits longer than this because of the bytes that it sent. */
 #define SAVES_ROW_REST_MAX_US (60 * G_USEC_PER_SEC)
 #define SAVES_HURRY_US (200 * 1000)
-/* Reading deep stacks takes long; so many times as long passes before it is done again, unless all
- * rows are wanted. */
+/* After a scan that took time t the next one comes SAVES_REST * t later at the earliest, unless all
+ * rows are wanted: so scans of deep stacks take at most 0.13 % of the time. */
 #define SAVES_REST 800
 
 /* Rows of a node at the scribe: when this order is published, so much of its work is; or its

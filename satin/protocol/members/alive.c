@@ -38,7 +38,7 @@ void
 alive_dead (Node *node, Member *member, Death death)
 {
   static const char *const why[]
-      = { [DEATH_PROVED] = "its address refuses",
+      = { [DEATH_PROVED] = "its own host shows that it is gone",
           [DEATH_REFUSED] = "its address refuses, and nobody has a link to it",
           [DEATH_SILENT] = "silent for too long" };
 

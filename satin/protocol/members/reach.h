@@ -2,7 +2,8 @@
 /* Members that this node cannot dial. It asks other members whether they have a link to such a
  * member. A node that has one asks the member to dial this node (for sites that open connections in
  * one direction only) and relays messages (route.h). A refused dial proves death only if no other
- * node has a link, and if the member had time to dial itself. Driver's thread. */
+ * node has a link, and if the address has answered before or the member had time to dial itself.
+ * Driver's thread. */
 #pragma once
 
 #include "link.h"

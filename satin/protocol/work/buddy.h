@@ -7,8 +7,9 @@
  * offered (rerun.h).
  *
  * A result from another node is not acknowledged before it stands at the buddy: until then its
- * sender keeps it, and offers it if this member dies. So there are always two copies of a job's
- * result: at the holder and in the slot, then in the slot and at the buddy. Driver's thread. */
+ * sender keeps it, and offers it if this member dies. So there are two copies of a job's result: at
+ * the holder and in the slot, then in the slot and at the buddy. There is one if this node has no
+ * buddy, or if more than BUDDY_ACKS_MAX results wait. Driver's thread. */
 #pragma once
 
 #include "../members/member.h"

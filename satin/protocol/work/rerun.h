@@ -2,7 +2,8 @@
 /* Jobs that are to run again because their holder is gone. The checkpoint may hold rows at or below
  * the path of such a job: of the holder, and of members that have finished parts of the job and
  * dropped them. So before a slot that came back runs again, its node asks the coordinator, which
- * offers these rows, whichever node computed them (archive.h), and then answers. In a run with a
+ * offers these rows, whichever node computed them (archive.h), and then answers. It also asks the
+ * buddy of the holder, which offers the holder's rows (buddy.h). In a run with a
  * checkpoint the directory (directory.h) asks for each path that, as it knows, the departed member
  * offered: an orphan has no lender that could ask. A question ends with its answer; until then it
  * is repeated to each new coordinator. A slot waits RERUN_PATIENCE_US at most. Driver's thread. */
