@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Aborts. Children that did not start are dropped. Each started child is a loan: to another node,
- * which the driver tells, or to a stack of this engine, which leaves the loan at its next poll: it
- * drops its slots above the mark where the loan began, waits until other stacks have left these in
- * turn, answers, and jumps to the mark. So a stack leaves one loan at a time, the newest first, and
- * all waiting points down the tree. Owner threads but for abort_held. */
+/* Aborts. A child that has not started is dropped. If another node holds a child, the driver tells
+ * that node. If another stack runs a child, that child is a loan, which the stack leaves at its
+ * next poll: it drops its slots above the mark where the loan began, waits until other stacks have
+ * left these slots in turn, jumps to the mark, and answers. So a stack leaves one loan at a time,
+ * the newest first, and every wait points down the tree. Owner threads, except abort_held. */
 #include "config.h"
 
 #include "abort.h"
@@ -38,7 +38,8 @@ ask (Stack *stack)
   worker_wake (stack, NULL);
 }
 
-/* Does what can be done at once. TRUE: nobody is in the slot, nor will be. */
+/* Drops or aborts the slot, as far as that needs no wait. TRUE: no thread uses the slot, now or
+ * later. */
 static gboolean
 forget_slot (Stack *stack, SatinSlot_ *slot)
 {
@@ -52,7 +53,7 @@ forget_slot (Stack *stack, SatinSlot_ *slot)
         {
         case SLOT_READY:
           if (slot < stack->own.split)
-            return FALSE; /* claimed a moment ago; its thief is about to say so */
+            return FALSE; /* claimed just now; its thief is about to store STOLEN */
           slot_set_state (slot, SLOT_DROPPED);
           return TRUE;
         case SLOT_STOLEN:
@@ -63,7 +64,7 @@ forget_slot (Stack *stack, SatinSlot_ *slot)
           return FALSE;
         case SLOT_AWAY:
           if (!pending_cancel (engine, slot))
-            return FALSE; /* the driver is putting its result, or giving it back */
+            return FALSE; /* the driver is about to store its result or to give it back */
           slot_set_state (slot, SLOT_KIND (state) | SLOT_DROPPED);
           return TRUE;
         case SLOT_BACK:
@@ -78,8 +79,8 @@ forget_slot (Stack *stack, SatinSlot_ *slot)
     }
 }
 
-/* Forgets all of [first, top), which belongs to `self` or to jobs under it, and waits until local
- * thieves are out of it. */
+/* Drops the slots [first, top), which belong to `self` or to jobs under it, and waits until thieves
+ * of this engine have left them. Finished children stay. */
 static void
 forget (Stack *stack, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *top)
 {
@@ -171,7 +172,7 @@ satin_forget_ (SatinStack_ *open, SatinSlot_ *self, SatinSlot_ *base, SatinSlot_
       n_finished += slot_state (slot) != SLOT_DROPPED;
     }
   if (watch_node (stack, self) != NULL)
-    watch_news (stack, self, top); /* what is known at or below them is held in vain */
+    watch_news (stack, self, top); /* tells the holders of dropped children */
   stack_close (stack, base);
   return n_finished;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The slow ways that inlined code takes: a child that may belong to thieves, the end of a sync with
- * something public, big arguments, references. Owner threads.
+/* The slow paths of inlined code: a child that a thief may have, the end of a sync with public
+ * slots, big arguments, references. Owner threads.
  * Tests: test-satin-h, test-door, test-leapfrog. */
 #include "config.h"
 
@@ -18,15 +18,17 @@ typedef struct
 {
   Stack *stack;
   SatinSlot_ *self, *first;
-  guint32 number; /* of the first */
-  guint untold;   /* children that others hold, of whom the driver was not told yet */
-  /* Results that were asked for since `early` was the last of them; while half of those that may be
-   * under way come, the other half is asked for. */
+  guint32 number; /* of `first` */
+  guint untold;   /* adopted children of which the driver was not told yet */
+  /* Results are asked for in halves of ENGINE_FETCHES_MAX: while one half comes, the next is asked
+   * for. `fetches`: results of this half; `late`: its last slot; `early`: the last slot of the half
+   * before, NULL: there was none. */
   guint fetches;
   SatinSlot_ *early, *late;
 } Sync;
 
-/* The driver is told of many at a time: to be woken for each would cost it more than to answer. */
+/* Tells the driver of many children at a time: a wake-up for each would cost it more than the
+ * answer. */
 static void
 sync_tell (Sync *sync)
 {
@@ -35,7 +37,7 @@ sync_tell (Sync *sync)
   sync->untold = 0;
 }
 
-/* TRUE: somebody else holds the child, and it waits for that. */
+/* TRUE: another node holds the child, whose slot waits for that node now. */
 static gboolean
 sync_adopt (Sync *sync, SatinSlot_ *slot)
 {
@@ -55,7 +57,7 @@ sync_adopt (Sync *sync, SatinSlot_ *slot)
   return TRUE;
 }
 
-/* As many results are under way as may be: waits for the earlier half. */
+/* One half is asked for: waits for the last result of the half before. */
 static void
 sync_fetch (Sync *sync, SatinSlot_ *top)
 {
@@ -66,8 +68,8 @@ sync_fetch (Sync *sync, SatinSlot_ *top)
   sync->fetches = 0;
 }
 
-/* A frame below which something is held elsewhere: first marks what others hold, then runs what is
- * left, then waits for the rest. */
+/* Syncs a frame below which other nodes hold something. The slots of children that other nodes hold
+ * begin to wait first. Then the other children run. At last the frame waits for all. */
 static void
 sync_watched (Stack *stack, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *last, SatinSlot_ *top)
 {
@@ -104,11 +106,12 @@ sync_watched (Stack *stack, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *las
 typedef enum
 {
   TAKE_RUN,
-  TAKE_NEXT,    /* it is finished */
-  TAKE_ALL_DONE /* it and all below it to the first are finished */
+  TAKE_NEXT,    /* the child is finished */
+  TAKE_ALL_DONE /* the child and all from `first` to it are finished */
 } Take;
 
-/* A child that may belong to a thief, or somebody wants attention. */
+/* For a child that a thief may have, or if a flag is set: serves the flags, then takes the child
+ * back or waits for it. */
 static Take
 take_child (Stack *stack, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *slot, SatinSlot_ *top)
 {
@@ -143,7 +146,7 @@ satin_rest_ (SatinStack_ *open, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ 
       if (slot < satin_guard_ (open) || (state != SLOT_READY && state != SLOT_STARTED))
         take = take_child (stack, self, first, slot, top);
       else
-        take = state == SLOT_READY ? TAKE_RUN : TAKE_NEXT; /* a finished call */
+        take = state == SLOT_READY ? TAKE_RUN : TAKE_NEXT; /* a finished satin_call */
       if (take == TAKE_RUN)
         {
           slot_set_state (slot, SLOT_STARTED);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* satin_sync_next: which finished child is handed out, and what runs until there is one. Children
- * that this stack runs finish from the top down and are handed out at once; those that others run
- * lie in the public part below. Owner threads.
+/* satin_sync_next: hands out a finished child, and runs children until there is one. The stack runs
+ * its private children from the top down and hands out each at once. Children that others run lie
+ * in the public part below. Owner threads.
  * Tests: test-sync-next. */
 #include "config.h"
 
@@ -10,7 +10,7 @@
 #include "../tree/replay.h"
 #include "wait.h"
 
-#define LOOK_PAUSE 16 /* a look is repeated after so many times what it took */
+#define LOOK_PAUSE 16 /* the pause after a look, in multiples of the time that it took */
 
 static gboolean
 is_handed (SatinSlot_ *slot)
@@ -18,8 +18,9 @@ is_handed (SatinSlot_ *slot)
   return (slot_parent (slot) & PARENT_HANDED) != 0;
 }
 
-/* Results come in the order in which thieves take jobs: so it goes on behind the one that was found
- * last, and then looks at those before. NULL: there is none below `end`. */
+/* Thieves take the oldest jobs first, so results come in about that order. The search goes on
+ * behind the child that was found last, then begins anew. NULL: no child below `end` has a
+ * result. */
 static SatinSlot_ *
 find_result (Next *next, SatinSlot_ *end)
 {
@@ -32,7 +33,8 @@ find_result (Next *next, SatinSlot_ *end)
   return slot;
 }
 
-/* Is a private child held elsewhere? Then it waits for that; mailbox_tell has to follow. */
+/* TRUE: another node holds this private child, whose slot waits for that node now. The caller calls
+ * mailbox_tell. */
 static gboolean
 adopt_it (Stack *stack, SatinSlot_ *self, SatinSlot_ *slot)
 {
@@ -42,8 +44,9 @@ adopt_it (Stack *stack, SatinSlot_ *self, SatinSlot_ *slot)
   return node != NULL && adopt_child (stack, node, slot, slot_number (stack, slot), &finished);
 }
 
-/* Runs the topmost ready child below *run that is, or can be taken back; or finds one with a result
- * on the way. NULL: all that is left is with others. */
+/* Goes down from *run over the children that no thief has claimed. Returns the first that is
+ * finished and not handed out; a ready child is run and returned. NULL: thieves and other nodes
+ * have all children that are left. */
 static SatinSlot_ *
 run_one (Stack *stack, SatinSlot_ *self, SatinSlot_ *low, SatinSlot_ **run, SatinSlot_ *top)
 {
@@ -69,7 +72,8 @@ run_one (Stack *stack, SatinSlot_ *self, SatinSlot_ *low, SatinSlot_ **run, Sati
   return NULL;
 }
 
-/* News may have come for any child, also one that was passed by. */
+/* News may have come for any child that has not begun: if another node holds it, its slot waits for
+ * that node from now on. */
 static void
 adopt_all (Stack *stack, SatinSlot_ *self, SatinSlot_ *low, SatinSlot_ *top)
 {
@@ -80,8 +84,8 @@ adopt_all (Stack *stack, SatinSlot_ *self, SatinSlot_ *low, SatinSlot_ *top)
   mailbox_tell (stack->engine);
 }
 
-/* What others have done. There may be a million children: a look that took long is not repeated
- * soon, since meanwhile there is something to run. */
+/* A child that others have finished; NULL: none. There may be a million children. So a look that
+ * took long is not repeated soon: there are children to run meanwhile. */
 static SatinSlot_ *
 look (Stack *stack, SatinSlot_ *self, Next *next)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What all stacks are asked for, and who owes it still: scans and halts. A result that moves from a
- * stack which owes one to another takes the debt along. Tests: test-leapfrog, test-wait, test-scan.
- */
+/* Scans and halts, which all stacks are asked for: counts the stacks that owe one. If such a stack
+ * stores a result on another stack, that stack owes it from then on, too. Tests: test-leapfrog,
+ * test-wait, test-scan. */
 #include "config.h"
 
 #include "seat.h"
@@ -21,13 +21,14 @@ void
 seat_wait_for_returns (Engine *engine)
 {
   __atomic_store_n (&engine->orders.asked, engine->orders.asked + 1,
-                    __ATOMIC_SEQ_CST); /* seat_begin_return */
+                    __ATOMIC_SEQ_CST); /* pairs with seat_begin_return */
   for (guint i = 0; i < engine->n_stacks; i++)
-    while (__atomic_load_n (&engine->stacks[i]->shared.returning, __ATOMIC_SEQ_CST)) /* the same */
+    while (__atomic_load_n (&engine->stacks[i]->shared.returning,
+                            __ATOMIC_SEQ_CST)) /* pairs with seat_begin_return, too */
       sched_yield ();
 }
 
-/* What `to` has told of is to be told of again. */
+/* `to` owes what `from` owes, even if `to` has served it already. */
 static void
 pass_debts (Stack *from, Stack *to)
 {
@@ -48,15 +49,17 @@ seat_begin_return (Stack *from, Stack *to)
 {
   Engine *engine = from->engine;
 
-  /* Either this is seen there and waited for, or that is seen here. */
-  __atomic_store_n (&from->shared.returning, TRUE, __ATOMIC_SEQ_CST); /* seat_wait_for_returns */
+  /* Either seat_wait_for_returns sees this store, or this thread sees the new `asked`. */
+  __atomic_store_n (&from->shared.returning, TRUE,
+                    __ATOMIC_SEQ_CST); /* pairs with seat_wait_for_returns */
   if (__atomic_load_n (&engine->orders.asked, __ATOMIC_SEQ_CST)
       == __atomic_load_n (&from->shared.paid, __ATOMIC_RELAXED))
     return FALSE;
-  __atomic_store_n (&from->shared.returning, FALSE, __ATOMIC_RELEASE); /* the same */
+  __atomic_store_n (&from->shared.returning, FALSE,
+                    __ATOMIC_RELEASE); /* pairs with seat_wait_for_returns */
   pthread_mutex_lock (&engine->lock);
   pass_debts (from, to);
-  __atomic_store_n (&to->shared.paid, 0, __ATOMIC_RELAXED); /* seen by `to` with the result */
+  __atomic_store_n (&to->shared.paid, 0, __ATOMIC_RELAXED); /* `to` sees this with the result */
   return TRUE;
 }
 
@@ -68,7 +71,7 @@ seat_end_return (Stack *from, Stack *to, gboolean locked)
   if (!locked)
     {
       __atomic_store_n (&from->shared.returning, FALSE,
-                        __ATOMIC_RELEASE); /* seat_wait_for_returns */
+                        __ATOMIC_RELEASE); /* pairs with seat_wait_for_returns */
       return;
     }
   if (from->seat.scan_owed > 0 || from->seat.halt_owed)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who may run: one mutex for all, one condition variable for each stack. Nothing here is on the hot
- * path. Any thread. */
+/* Which stacks may run. One mutex guards all seats, and each stack has a condition variable.
+ * Nothing here is on the hot path. Any thread. */
 #include "config.h"
 
 #include "seat.h"
@@ -14,17 +14,17 @@
 #include <sched.h>
 #include <time.h>
 
-/* How long the scout sleeps before it looks again, at first and at most. */
+/* Time that the scout sleeps before it looks again: at first, and at most. */
 #define SEAT_LOOK_NS 1000000
 #define SEAT_LOOK_MAX_NS (64 * SEAT_LOOK_NS)
-/* How long no further stack is tried after the system had none. */
+/* No stack is added for this long after the system refused a thread or its memory. */
 #define SEAT_REFUSED_PAUSE_US G_USEC_PER_SEC
 
 gboolean
 seat_engine_ends (Engine *engine)
 {
   return __atomic_load_n (&engine->orders.ending,
-                          __ATOMIC_RELAXED); /* who sleeps looks again under the lock */
+                          __ATOMIC_RELAXED); /* a sleeper looks again under the lock */
 }
 
 void
@@ -38,8 +38,8 @@ seat_rouse (Engine *engine)
     engine->config.wake (engine->config.data);
 }
 
-/* The stack that fell asleep last is taken off the list. The stack whose thread drives comes first
- * or last. NULL: none sleeps. */
+/* Takes the stack that fell asleep last off the list. `idler_first`: prefers the stack whose thread
+ * drives; else passes over that stack if the next one has a thread. NULL: none sleeps. */
 static Stack *
 take_sleeper (Engine *engine, gboolean idler_first)
 {
@@ -73,7 +73,7 @@ empty_stack (Engine *engine, gboolean idler_first, gboolean beyond)
   stack->seat.beyond = beyond;
   if (!stack->seat.gone)
     return stack;
-  /* To wait here for the end of its thread would keep the lock from all others. */
+  /* worker_again would wait for the end of the old thread with the lock held. */
   Stack *other = may_grow && !worker_has_ended (stack) ? worker_new (engine, beyond) : NULL;
   if (other == NULL && worker_again (stack))
     return stack;
@@ -106,8 +106,8 @@ seat_return_inbox (Engine *engine)
     }
 }
 
-/* How many stacks there may be now: no more than there are for a while after the system had no
- * thread or memory for another one. */
+/* The number of stacks that may exist now. For a while after the system refused one no stack is
+ * added. */
 static guint
 stacks_limit (Engine *engine)
 {
@@ -117,7 +117,7 @@ stacks_limit (Engine *engine)
   return refused ? MIN (engine->n_stacks, engine->config.stacks_max) : engine->config.stacks_max;
 }
 
-/* How many more stacks may take jobs. */
+/* The number of further stacks that may take jobs. */
 static guint
 room (Engine *engine)
 {
@@ -126,8 +126,9 @@ room (Engine *engine)
   return limit - MIN (used, limit);
 }
 
-/* A stack for a thief. The root gets one beyond the limit: all other stacks may wait for a job that
- * died with a node, and that only the root can spawn again. */
+/* An empty stack that is to get a seat; NULL: none. The root may get a stack beyond the limit: all
+ * other stacks may wait for a job that was lost with its node, and that only the root can spawn
+ * again. */
 static Stack *
 stack_to_feed (Engine *engine, gboolean idler_first)
 {
@@ -159,7 +160,7 @@ seat_dispatch (Engine *engine, guint thieves, gboolean idler_first)
       give_seat (stack);
     }
   if (none && engine->seats.free >= engine->config.workers)
-    seat_return_inbox (engine); /* every seat waits and no stack can take one */
+    seat_return_inbox (engine); /* no stack runs, and none can take a seat */
 }
 
 gboolean
@@ -181,8 +182,8 @@ seat_thief_of (Stack *stack, SatinSlot_ *slot)
   return thief->seat.state == STACK_RUNNING ? thief : NULL;
 }
 
-/* No other stack can take an idle seat: wakes a parked stack to leapfrog, if the stack that it
- * waits for has public jobs. */
+/* No other stack can take the free seat: wakes a parked stack to leapfrog, if the stack that runs
+ * its awaited child has public jobs. */
 static void
 wake_leapfrogger (Engine *engine)
 {
@@ -213,13 +214,14 @@ seat_poke (Engine *engine)
         wake_leapfrogger (engine);
       pthread_mutex_unlock (&engine->lock);
     }
-  /* The work was made public first, and engine_request_work looks at it after its store: one of us
-   * sees the other. */
+  /* The work was made public before this load. engine_request_work stores `owed` and then looks for
+   * work. So one of them sees the other. */
   if (request_is_owed (&engine->request) && request_take (&engine->request))
     mailbox_raise (engine, &(EngineEvent){ .kind = ENGINE_SHARED });
 }
 
-/* Tells the driver how many seats are idle, once per change. */
+/* Tells the driver how many seats are idle if they are more than at the last call and the inbox is
+ * empty. */
 static void
 say_hungry (Engine *engine)
 {
@@ -243,8 +245,8 @@ seat_timed_wait (Stack *stack, glong ns)
   return pthread_cond_timedwait (&stack->seat.cond, &stack->engine->lock, &until) == ETIMEDOUT;
 }
 
-/* The scout is the stack that slept last. It looks now and then, while jobs run here that might
- * spawn. A stack that finds something wakes the next (seat_begin_work). */
+/* The scout is the stack that fell asleep last. While jobs run here that might spawn, it looks for
+ * work now and then. When it has found a job, it wakes the next stack (seat_begin_work). */
 static gboolean
 is_scout (Stack *stack)
 {
@@ -254,7 +256,7 @@ is_scout (Stack *stack)
          && g_queue_peek_head (&engine->seats.asleep) == stack;
 }
 
-/* The stack takes a seat to look once for work, if it still is the scout. */
+/* If the stack still is the scout, it takes a seat to look once for work. */
 static void
 look_around (Stack *stack)
 {
@@ -266,7 +268,8 @@ look_around (Stack *stack)
   stack->own.polls = TRUE;
 }
 
-/* A stack that runs a job and was asked wakes a thief as soon as it spawns. */
+/* TRUE: all stacks that run a job have the flag MOVE, so each wakes a thief as soon as it
+ * spawns. */
 static gboolean
 all_are_asked (Engine *engine)
 {
@@ -276,8 +279,9 @@ all_are_asked (Engine *engine)
   return TRUE;
 }
 
-/* The scout looks even if all stacks were asked: one may have answered without having a job, and
- * tells nobody. */
+/* If the scout found nothing and all stacks have been asked, its next pause is longer. It still
+ * looks: a stack may have served the flag while it had no job to give, and makes no job public by
+ * itself later. */
 static void
 set_next_look (Stack *stack)
 {
@@ -289,7 +293,7 @@ set_next_look (Stack *stack)
     engine->seats.look_ns = SEAT_LOOK_NS;
 }
 
-/* The stack's thread drives, unless another one does. FALSE: it cannot. */
+/* The stack's thread drives, unless another one does. FALSE: it did not. */
 static gboolean
 be_idle (Stack *stack)
 {
@@ -326,8 +330,8 @@ is_surplus (Stack *stack)
                 >= stack->engine->config.workers;
 }
 
-/* Sleeps until it is signalled. A thread keeps heaps of malloc and GLib, so a thread that was
- * needed only while others were parked ends after a while. FALSE: it is to end. */
+/* Sleeps until its condition is signalled. A thread keeps heaps of malloc and GLib. So a thread
+ * beyond the number of seats ends after surplus_ms without work. FALSE: this thread has to end. */
 static gboolean
 rest (Stack *stack)
 {
@@ -340,8 +344,8 @@ rest (Stack *stack)
     }
   if (!seat_timed_wait (stack, (glong)engine->config.surplus_ms * 1000000) || !is_surplus (stack))
     return TRUE;
-  /* There was more to do here than there is now. Not later: whoever needs the stack again may wait
-   * for the end of its thread under the lock. */
+  /* There is less to do than before, so memory goes back to the system. This comes before `gone`:
+   * worker_again may wait for the end of this thread under the lock. */
   pthread_mutex_unlock (&engine->lock);
   (void)memory_give_back ();
   pthread_mutex_lock (&engine->lock);
@@ -366,7 +370,7 @@ seat_sleep (Stack *stack)
   say_hungry (engine);
   while (sleeps_on (stack))
     {
-      /* A thread that gave it a seat while it tried roused it and signalled nothing. */
+      /* The stack may have got a seat in be_idle, without a signal: the idler is only roused. */
       if (be_idle (stack) || !sleeps_on (stack))
         continue;
       mailbox_tell (engine);
@@ -438,7 +442,7 @@ seat_begin_work (Stack *stack)
   if (!first && !(slept && length_hint (&engine->seats.free) > 0))
     return;
   pthread_mutex_lock (&engine->lock);
-  seat_dispatch (engine, 1, FALSE); /* where there is something there may be more */
+  seat_dispatch (engine, 1, FALSE); /* there may be more jobs where this one came from */
   pthread_mutex_unlock (&engine->lock);
 }
 

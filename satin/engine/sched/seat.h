@@ -7,14 +7,14 @@
 
 #include "../engine.h"
 
-/* Gives free seats to stacks that can go on, then up to `thieves` to empty ones, which look for
- * work; makes a stack if there is none and the limit allows it. `idler_first`: the worker that
- * drives, which has just put a job into the inbox, takes it itself. */
+/* Gives free seats to stacks that can go on, then up to `thieves` seats to empty stacks, which look
+ * for work. Makes a stack if none sleeps and the limit allows it. `idler_first`: the worker in
+ * config.idle has put a job into the inbox and gets a seat first, to run that job. */
 void seat_dispatch (Engine *engine, guint thieves, gboolean idler_first);
-/* The worker that is in config.idle returns. */
+/* Asks the worker in config.idle to return from it. */
 void seat_rouse (Engine *engine);
-/* The stack, which has a seat and no job, sleeps until it has a seat again. FALSE: the engine ends
- * or halts, or the stack's thread is to end. */
+/* The stack, which has a seat and no job, gives the seat away and sleeps until it has one again.
+ * FALSE: the engine ends or halts, or the stack's thread has to end. */
 gboolean seat_sleep (Stack *stack);
 /* The stack gives its seat away and is parked. */
 void seat_leave (Stack *stack);
@@ -23,27 +23,29 @@ void seat_leave (Stack *stack);
 void seat_want (Stack *stack);
 gboolean seat_is_wanted (const Stack *stack);
 gboolean seat_return (Stack *stack);
-/* The stack that runs the stolen `slot` of `stack`. NULL: none, or it does not run. */
+/* The stack that runs the job in the stolen `slot` of `stack`. NULL: none does, or it has no
+ * seat. */
 Stack *seat_thief_of (Stack *stack, SatinSlot_ *slot);
-/* A seat is free and no stack is left, or may be made, to take it. */
+/* TRUE: a seat is free, no stack is ready for it, and the limit allows no further stack with
+ * jobs. */
 gboolean seat_is_idle_for_good (Engine *engine);
-/* Sleeps on the stack's condition. TRUE: the time is over and nobody woke it. */
+/* Sleeps on the stack's condition. TRUE: the time is over, and no thread woke the stack. */
 gboolean seat_timed_wait (Stack *stack, glong ns);
-/* (no lock) There is new public work: wakes a thief if a seat is free, and tells the driver if it
+/* (no lock) There is new public work: gives a free seat to a thief, and raises ENGINE_SHARED if it
  * is owed. */
 void seat_poke (Engine *engine);
 
 /* (no lock) engine_free was called. */
 gboolean seat_engine_ends (Engine *engine);
 
-/* (no lock) The stack begins to work at, or stops working at, its jobs. */
+/* (no lock) The stack begins to run its jobs, or stops: it is empty, parked or halted. */
 void seat_begin_work (Stack *stack);
 void seat_end_work (Stack *stack);
 
-/* Jobs that no worker has begun go back to their lenders. */
+/* Returns the jobs in the inbox to their lenders. */
 void seat_return_inbox (Engine *engine);
 
-/* Sets these flags of a stack, and wakes it if it sleeps in a wait. */
+/* Sets these flags of a stack, and wakes it if it is parked, waits for a seat or is halted. */
 void seat_ask (Stack *stack, guint32 flags);
 /* (no lock) The owner of `from` stores the result of a job that ended there in a slot of `to`
  * between these two calls. If `from` owes a scan or a halt, `to` owes it from now on, even if it
@@ -51,10 +53,11 @@ void seat_ask (Stack *stack, guint32 flags);
  * until seat_end_return, which gets this as `locked`. */
 gboolean seat_begin_return (Stack *from, Stack *to);
 void seat_end_return (Stack *from, Stack *to, gboolean locked);
-/* Before the stacks are asked for a scan or a halt: waits until results that are being stored are
- * in their slots. */
+/* Before the stacks are asked for a scan or a halt: counts the request, and waits until results
+ * that are being stored are in their slots. */
 void seat_wait_for_returns (Engine *engine);
-/* This stack has served all scans, or has no job. Does nothing if it was asked again meanwhile. */
+/* Notes that this stack has served all scans, or has no job. Does nothing if it was asked again
+ * meanwhile. */
 void seat_scan_served (Stack *stack);
 /* Raises ENGINE_SCANNED if all stacks have served more scans than the last such event said. A stack
  * that is asked again before another one has served delays only the later scans. */

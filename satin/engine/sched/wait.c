@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Only two kinds of jobs run above a waiting frame: its own children that came back, and jobs that
- * the stack which runs the awaited child offers (leapfrogging: these lie below that child). If
- * there is none, the stack spins a little, then it is parked and gives its seat away. */
+/* Waits, and what a stack does meanwhile. Above a waiting frame run only two kinds of jobs: its own
+ * children that came back, and jobs of the stack that runs the awaited child (leapfrogging: these
+ * lie below that child). If there is none, the stack spins a little, then it is parked and gives
+ * its seat away. Owner threads. */
 #include "config.h"
 
 #include "wait.h"
@@ -17,42 +18,45 @@
 
 #include <sched.h>
 
-/* How long a stack that waits keeps its seat. */
+/* A waiting stack keeps its seat this long. */
 #ifdef SATIN_STEPS_
 #define WAIT_SPIN_US 0 /* time stands still in the tests of all interleavings */
 #else
 #define WAIT_SPIN_US 60
 #endif
-/* Another node waits for work and too few jobs are ready here: so many syncs in a row look again.
- * After that the driver has to ask anew, so a program without parallelism is not slowed. */
+/* If another node waits for work and too few jobs are ready here, this many syncs at most look
+ * again for each request. After that the driver has to ask anew, so that a program without
+ * parallelism is not slowed. */
 #define WAIT_VAIN_MOVES_MAX 64
-/* Syncs after a request that measure how long jobs are, and the gap between two of them that shows
- * long jobs: to make jobs public costs little then. */
+/* After a request this many syncs measure how long jobs are. A gap of EAGER_LONG_US between two of
+ * them means long jobs, and to make all jobs public costs little then. */
 #define EAGER_PROBES 4
 #define EAGER_LONG_US 50
-/* So many levels up from a claimed job are searched for the awaited one. */
+/* lies_below looks this many levels up at most. */
 #define LEAPFROG_LOOKS 64
-/* How often a parked stack looks for something to leapfrog to when the limit of stacks is reached
- * and the stack that it waits for was asked in vain, or does not run. */
+/* A parked stack looks this often for a job to leapfrog to, at the limit of stacks. The stack that
+ * runs its awaited child may have had no job when it was asked, or no seat. */
 #define PARKED_LOOK_NS 10000000
 
 /* The condition that ends a wait. */
 typedef enum
 {
-  WAIT_RESULT, /* `slot` has its result */
-  WAIT_ANY,    /* a child from `first` up that was not handed out has; `slot` is looked at first */
+  WAIT_RESULT, /* `slot` is finished */
+  WAIT_ANY,    /* a child in [first, end) that was not handed out is finished */
   WAIT_LEFT    /* the thief has left `slot` */
 } WaitKind;
 
+/* `self` waits. Its children end at `top`; those in [first, end) may come back to it. WAIT_ANY
+ * looks for a finished child from `slot` on first. */
 typedef struct
 {
   Stack *stack;
   WaitKind kind;
-  SatinSlot_ *self, *first, *slot, *end; /* `self` waits; [first, end) may come back to it */
-  SatinSlot_ *top;                       /* where its children end */
+  SatinSlot_ *self, *first, *slot, *end;
+  SatinSlot_ *top;
 } Wait;
 
-/* FALSE: too often for this request. */
+/* FALSE: the owner has looked too often for this request. */
 static gboolean
 count_vain_move (VainMoves *vain, guint request)
 {
@@ -61,7 +65,7 @@ count_vain_move (VainMoves *vain, guint request)
   return vain->n <= WAIT_VAIN_MOVES_MAX;
 }
 
-/* TRUE: all is to become public. */
+/* TRUE: this sync makes all jobs public. */
 static gboolean
 is_eager (Eager *eager)
 {
@@ -77,8 +81,8 @@ is_eager (Eager *eager)
   return eager->all;
 }
 
-/* Thieves wait, or may come: half of the private jobs become public, and more if the thieves are
- * many, since jobs may be few and long. The next syncs look again until the jobs suffice. */
+/* Thieves wait, or may come: makes half of the private jobs public. If many thieves wait it makes
+ * more public, since jobs may be few and long. The next syncs look again until the jobs suffice. */
 static void
 serve_thieves (Stack *stack, SatinSlot_ *end)
 {
@@ -140,12 +144,12 @@ wait_run_child (Stack *stack, SatinSlot_ *self, SatinSlot_ *slot, SatinSlot_ *to
   watch_settle (stack, self);
 }
 
-/* A child of the waiting frame that came back, NULL: none. There may be a million children, so it
- * searches only while a slot has come back to any frame of this engine. */
+/* A child of the waiting frame that came back; NULL: none. There may be a million children, so it
+ * looks at them only while the list of slots that came back is not empty. */
 static SatinSlot_ *
 find_back (Engine *engine, SatinSlot_ *first, SatinSlot_ *end)
 {
-  /* Pairs with worker_give_back; after the store to `awaited`, as the slot's own state. */
+  /* Pairs with worker_give_back. The caller has stored `awaited` before, or will look again. */
   if (back_is_empty (&engine->back))
     return NULL;
   for (SatinSlot_ *slot = first; slot < end; slot++)
@@ -167,8 +171,8 @@ run_back (const Wait *wait)
   return TRUE;
 }
 
-/* Does the slot of `stack` lie below the awaited job, on whatever stacks? The jobs between them
- * wait for it. Lower than LEAPFROG_LOOKS: yes. */
+/* TRUE: the slot of `stack` lies below the awaited job, or LEAPFROG_LOOKS levels are too few to
+ * tell. The way up may lead over several stacks; the jobs on it wait, so they do not change. */
 static gboolean
 lies_below (Stack *stack, SatinSlot_ *slot, const SatinSlot_ *awaited)
 {
@@ -208,7 +212,7 @@ leapfrog (Stack *stack, SatinSlot_ *self, SatinSlot_ *awaited, guint32 state, Sa
     return FALSE;
   if (slot_state (awaited) != state)
     {
-      /* It returned meanwhile: what we claimed may be foreign. */
+      /* The awaited child returned meanwhile, so the claimed job may lie elsewhere in the tree. */
       slot_set_state (slot, SLOT_STOLEN_BY (SLOT_DRIVER));
       worker_give_back (victim, slot);
       return FALSE;
@@ -219,8 +223,8 @@ leapfrog (Stack *stack, SatinSlot_ *self, SatinSlot_ *awaited, guint32 state, Sa
   return TRUE;
 }
 
-/* At the limit of stacks no other stack can take an idle seat: then a parked stack leapfrogs as
- * soon as the stack that it waits for has a public job. TRUE: it is to try. */
+/* At the limit of stacks no other stack can take a free seat. Then a parked stack leapfrogs as soon
+ * as the stack that runs its awaited child has a public job. TRUE: the caller tries that. */
 static gboolean
 sleep_parked (const Wait *wait)
 {
@@ -228,7 +232,7 @@ sleep_parked (const Wait *wait)
   Engine *engine = stack->engine;
   gboolean late = FALSE;
 
-  /* While it served something it may have been told already, without a wait that ended by that. */
+  /* `leaps` may have been set while the stack served its flags and did not sleep. */
   if (!stack->seat.leaps && seat_is_idle_for_good (engine))
     late = seat_timed_wait (stack, PARKED_LOOK_NS);
   else if (!stack->seat.leaps)
@@ -253,7 +257,7 @@ wait_is_over (const Wait *wait)
          || slot_find_result (wait->first, wait->slot) != NULL;
 }
 
-/* Is there something to do before the wait is over? */
+/* TRUE: the stack has something to do before the wait is over. */
 static gboolean
 has_to_act (const Wait *wait)
 {
@@ -263,8 +267,8 @@ has_to_act (const Wait *wait)
 }
 
 /* (lock held; released while the stack serves) A stack may wait for a seat as long as the longest
- * job takes. So it serves scans and work requests meanwhile; an abort waits for the seat. FALSE:
- * the engine ends or halts. */
+ * job takes. So it serves its flags meanwhile, except an abort, which needs the seat. FALSE: the
+ * engine ends or halts. */
 static gboolean
 return_to_seat (const Wait *wait)
 {
@@ -286,7 +290,7 @@ return_to_seat (const Wait *wait)
   return seat_return (stack);
 }
 
-/* Sleeps without a seat until the wait is over or there is something to do; serves wishes
+/* Sleeps without a seat until the wait is over or the stack has something to do. Serves the flags
  * meanwhile. */
 static void
 park (const Wait *wait)
@@ -325,8 +329,8 @@ park (const Wait *wait)
   seat_begin_work (stack);
 }
 
-/* Runs a job that may run on top of this wait. TRUE: one ran, or turned out to be held elsewhere.
- */
+/* Runs a job that may run above the waiting frame. TRUE: it ran one, or another node turned out to
+ * hold that job. */
 static gboolean
 run_on_top (const Wait *wait)
 {
@@ -364,7 +368,7 @@ wait_until_over (const Wait *wait)
     }
 }
 
-/* Thieves may take all children that are left. */
+/* Makes all children public. */
 static void
 publish (Stack *stack, SatinSlot_ *self, SatinSlot_ *top)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs a job from elsewhere on its stack, up to its mark, and returns what it gave. Each on the
- * stack's own thread. Tests: test-leapfrog, test-engine. */
+/* Runs a job from another stack or node, and returns its result there. The job has a mark: when it
+ * is aborted, the stack jumps back to the mark. Owner threads. Tests: test-leapfrog,
+ * test-engine. */
 #include "config.h"
 
 #include "../door/inbox.h"
@@ -42,8 +43,8 @@ note_begin (Stack *stack, SatinSlot_ *job)
     timeline_begin (stack->own.lane, job->job->name, "stolen from", origin->victim->number);
 }
 
-/* Runs a placed job to its end, or until it is aborted and left (FALSE): then all that was above
- * its mark is gone. */
+/* Runs a placed job to its end. FALSE: it was aborted, and the stack has left it: there is nothing
+ * above its mark. */
 static gboolean
 run_to_mark (Stack *stack, SatinSlot_ *job)
 {
@@ -61,8 +62,8 @@ run_to_mark (Stack *stack, SatinSlot_ *job)
   return FALSE;
 }
 
-/* Runs a placed job; `below` waits under it. *work: what was done for it, on all stacks and nodes,
- * as far as it has returned. FALSE: it was aborted. */
+/* Runs a placed job; `below` waits under it. *work: the work done for it on all stacks and nodes
+ * whose results have come. FALSE: it was aborted. */
 static gboolean
 run_placed (Stack *stack, SatinSlot_ *job, SatinSlot_ *below, Work *work)
 {
@@ -95,12 +96,12 @@ run_placed (Stack *stack, SatinSlot_ *job, SatinSlot_ *below, Work *work)
       stack->open.fresh = 0;
     }
   else if (!ended && abort_is_due (stack))
-    stack_ask (stack, STACK_FLAG_ABORT); /* the loan under it, too */
+    stack_ask (stack, STACK_FLAG_ABORT); /* a loan under it is aborted, too */
   *work = clock_end_job (stack, job - 1);
   return ended;
 }
 
-/* The result of a stolen job goes to its slot. FALSE: it was aborted. */
+/* Stores the result of a stolen job in its slot. FALSE: the slot was aborted. */
 static gboolean
 return_stolen (Stack *stack, SatinSlot_ *slot, SatinSlot_ *job)
 {
@@ -128,7 +129,7 @@ worker_run_stolen (Stack *stack, Stack *victim, SatinSlot_ *slot, SatinSlot_ *to
   if (below == NULL)
     figure_put (&stack->shared.serving, figure_get (&victim->shared.serving));
   ended = !origin_is_aborted (&origin) && run_placed (stack, job, below, &work);
-  clock_give (victim, slot, &work); /* what was done in vain, too */
+  clock_give (victim, slot, &work); /* also for an aborted job */
   figure_add (&stack->engine->figures.steals, 1);
   if (ended)
     {
@@ -174,5 +175,5 @@ worker_run_held (Stack *stack, Held *held)
   pthread_mutex_lock (&engine->lock);
   inbox_drop (engine, held);
   pthread_mutex_unlock (&engine->lock);
-  mailbox_raise_quietly (engine, &event); /* see hunt */
+  mailbox_raise_quietly (engine, &event); /* hunt tells the driver */
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The life of a stack's thread: sleep without a seat; with one, look for work (the inbox, what came
- * back, other stacks) and run it from the bottom of the empty stack. Runs on each stack's own
- * thread. Tests: test-leapfrog, test-engine. */
+/* The life of a stack's thread. Without a seat it sleeps. With a seat it looks for work (in the
+ * inbox, jobs that came back, other stacks) and runs it at the bottom of the empty stack. Owner
+ * threads. Tests: test-leapfrog, test-engine. */
 #include "config.h"
 
 #include "worker.h"
@@ -19,8 +19,8 @@
 #include <sched.h>
 #include <signal.h>
 
-#define WORKER_HUNT_US 100 /* a hungry stack looks around so long before it sleeps */
-/* Requests for more public jobs: pauses double from the first to the second. */
+#define WORKER_HUNT_US 100 /* an empty stack looks for work this long before it sleeps */
+/* A thief asks for more public jobs with pauses that double from the first to the second. */
 #ifdef SATIN_STEPS_ /* time stands still in the tests of all interleavings */
 #define WORKER_ASK_PAUSE_MIN_US 0
 #define WORKER_ASK_PAUSE_MAX_US 0
@@ -35,7 +35,7 @@ SatinBytes
 satin_bytes (GBytes *fresh)
 {
   static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-  static GPtrArray *outside; /* what main took; lives until the process ends */
+  static GPtrArray *outside; /* bytes that were made outside of jobs; never freed */
   Stack *stack = worker_here ();
 
   if (stack != NULL)
@@ -63,8 +63,8 @@ worker_here (void)
 void
 worker_wake (Stack *stack, const SatinSlot_ *slot)
 {
-  /* The slot's state was stored first, and park looks at it after its store: one of us sees the
-   * other. */
+  /* The slot's state was stored before this load. park stores `awaited` and then looks at the
+   * state. So one of them sees the other. */
   const SatinSlot_ *awaited = stack_awaited (stack);
 
   if (awaited == NULL || (slot != NULL && awaited != STACK_ANY && awaited != slot))
@@ -120,7 +120,7 @@ worker_claim_back (Engine *engine, guint32 claimer, Stack **victim, SatinSlot_ *
   return claimed;
 }
 
-/* Is it time to ask again? Then the next pause begins. */
+/* TRUE: the thief may ask now. Its next pause begins. */
 static gboolean
 ask_pause_is_over (AskPause *ask)
 {
@@ -144,7 +144,7 @@ worker_claim (Stack *thief, Stack *victim)
   return slot;
 }
 
-/* Claims a job that came back, or one of another stack. */
+/* Claims a job that came back, or a public job of another stack. */
 static gboolean
 find_job (Stack *stack, Stack **victim, SatinSlot_ **slot)
 {
@@ -155,7 +155,7 @@ find_job (Stack *stack, Stack **victim, SatinSlot_ **slot)
   if (worker_claim_back (engine, stack->number, victim, slot))
     return TRUE;
   if (length_hint (&engine->pending.n_fetches) > ENGINE_FETCHES_MAX / 4)
-    return FALSE; /* what there is to steal most likely is to be fetched too */
+    return FALSE; /* the result of a stolen job would most likely have to be fetched, too */
   for (guint i = 0; i < n; i++)
     {
       *victim = engine->stacks[(start + i) % n];
@@ -181,16 +181,17 @@ steal (Stack *stack)
   return TRUE;
 }
 
-/* Nothing runs here that might spawn, and this worker may drive: there is nothing to hunt for. */
+/* TRUE: no job runs here that might spawn one, and this worker may drive instead of looking for
+ * work. */
 static gboolean
 better_drives (Engine *engine)
 {
   return engine->config.idle != NULL && length_hint (&engine->seats.busy) == 0;
 }
 
-/* With a seat and an empty stack: runs what it finds, until it finds nothing for a while or the
- * seat is wanted. The end of a job of another node's is not told to the driver's thread as long as
- * this worker may soon drive itself. */
+/* The stack is empty and has a seat. Runs the jobs that it finds, until it has found none for
+ * WORKER_HUNT_US (or at one look, if own.polls) or another stack wants the seat. The driver's
+ * thread hears late that a held job has ended, since this worker may soon drive itself. */
 static void
 hunt (Stack *stack)
 {
@@ -252,7 +253,7 @@ worker_halt (Stack *stack, SatinSlot_ *self, SatinSlot_ *top, gboolean whole)
   pthread_mutex_lock (&engine->lock);
   while (!seat_engine_ends (engine))
     {
-      guint32 flags = stack_take_flags (stack); /* set under the lock, too */
+      guint32 flags = stack_take_flags (stack); /* scans are asked for under the lock */
 
       if ((flags & STACK_FLAG_SCAN) == 0)
         {
@@ -288,7 +289,7 @@ live (Stack *stack)
     worker_halt (stack, NULL, NULL, FALSE);
 }
 
-/* What is sent to the process is for others; what a job does wrong stays here. */
+/* Signals to the process are for other threads. A fault of a job stays on its thread. */
 static void
 block_signals (void)
 {
@@ -326,7 +327,7 @@ worker_thread (void *data)
   return NULL;
 }
 
-/* The driver's lane is the first. */
+/* Lane 0 is the driver's. */
 static TimelineLane *
 new_lane (Engine *engine, guint number)
 {
@@ -381,12 +382,12 @@ worker_new (Engine *engine, gboolean beyond)
       engine->stacks[engine->n_stacks] = stack;
       stack->own.lane = new_lane (engine, engine->n_stacks);
       stack->seat.beyond = beyond;
-      stack->own.polls = stack->own.slept = TRUE; /* as if it had been woken to look */
+      stack->own.polls = stack->own.slept = TRUE; /* it looks once, as a scout does */
     }
   if (stack == NULL || !worker_begin_thread (stack, worker_thread))
     {
       g_clear_pointer (&stack, stack_free);
-      engine->seats.refused_us = clock_us (); /* see seat.c, room */
+      engine->seats.refused_us = clock_us (); /* see stacks_limit in seat.c */
       return NULL;
     }
   engine_count_stack (engine);

@@ -1,52 +1,54 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The thread of a stack: looks for work when it is empty, and runs what it finds. */
+/* The thread of a stack. It looks for work while the stack is empty, and runs what it finds. */
 #pragma once
 
 #include "../engine.h"
 
-/* With engine->lock held: a new stack with its thread, counted in engine->stacks, without a seat
- * yet; `beyond` as in Stack. NULL: no memory or threads, and it is noted in
- * engine->seats.refused_us. */
+/* With engine->lock held: makes a stack, starts its thread and counts the stack in
+ * engine->n_stacks. The caller gives it a seat. `beyond`: see StackSeat. NULL: the system has no
+ * memory or thread; the time of that is in engine->seats.refused_us. */
 Stack *worker_new (Engine *engine, gboolean beyond);
-/* The same for a stack that is `gone`: a thread for it again. Waits for the end of the one that it
- * had. FALSE: none is to be had now. */
+/* With engine->lock held: waits for the end of the old thread of a stack that is `gone`, and starts
+ * a new one. FALSE: the system has no thread now. */
 gboolean worker_again (Stack *stack);
-/* Whether that wait would be over at once. engine->lock is held. */
+/* With engine->lock held. TRUE: that old thread has ended, so worker_again need not wait. */
 gboolean worker_has_ended (Stack *stack);
 
-/* The stack of the calling thread, NULL: not a thread of an engine. */
+/* The stack of the calling thread. NULL: the thread belongs to no engine. */
 Stack *worker_here (void);
 
-/* Runs a claimed slot of another stack on top of this one, from `top` on, and returns its result
- * there, unless another node holds it: then the slot waits for that. `below`: the job that waits
- * under it, NULL on an empty stack. */
+/* Runs the job in `slot` of `victim`, which this stack has claimed, from `top` on, and stores its
+ * result in the slot. If another node holds the job, the slot waits for that node instead. `below`:
+ * the job that waits under it; NULL: the stack is empty. */
 void worker_run_stolen (Stack *stack, Stack *victim, SatinSlot_ *slot, SatinSlot_ *top,
                         SatinSlot_ *below);
-/* The same for a held job, on an empty stack; the driver is told, quietly. */
+/* Runs a held job on an empty stack, and raises ENGINE_DONE or ENGINE_UNRUN quietly. */
 void worker_run_held (Stack *stack, Held *held);
-/* Claims a slot; its state is not changed yet. NULL: none now. A victim that runs a job and has
- * nothing public is asked for more, with back-off. */
+/* Claims the oldest ready public slot of `victim`; its state is still READY. NULL: none now. If the
+ * victim runs a job and has no such slot, it is asked to make jobs public, with pauses that
+ * grow. */
 SatinSlot_ *worker_claim (Stack *thief, Stack *victim);
 
-/* Claims a slot that came back, of any stack; its state says STOLEN by `claimer` then. */
+/* Claims a slot of any stack whose job came back unrun. Its state is STOLEN by `claimer` then.
+ * FALSE: there is none. */
 gboolean worker_claim_back (Engine *engine, guint32 claimer, Stack **victim, SatinSlot_ **slot);
 
-/* Wakes the stack if it sleeps in a wait for this finished slot. NULL: in any wait, since something
- * came back or is asked of the stack. */
+/* Wakes the stack if it sleeps in a wait for `slot`, whose new state the caller has stored. `slot`
+ * NULL: wakes it from any wait, since a job came back or the stack was asked for something. */
 void worker_wake (Stack *stack, const SatinSlot_ *slot);
-/* A claimed or lent slot of `stack` comes back: it is ready for whoever claims it first, or dropped
- * if it was aborted meanwhile. */
+/* The job in a claimed or lent slot of `stack` comes back unrun, and any stack or the driver may
+ * claim it. If it was aborted meanwhile, the slot is dropped. */
 void worker_give_back (Stack *stack, SatinSlot_ *slot);
 
 /* Writes the origin slot and a copy of the job in `slot` at `top`; returns the copy. */
 SatinSlot_ *worker_place (SatinSlot_ *top, const Origin *origin, SatinSlot_ *slot);
-/* A thread on the C stack of `stack`. FALSE: none is to be had. */
+/* Starts a thread on the C stack of `stack`. FALSE: the system has none. */
 gboolean worker_begin_thread (Stack *stack, void *(*body) (void *stack));
-/* First on that thread: it is the stack's from now on. */
+/* The first call on that thread, which belongs to the stack from now on. */
 void worker_begin_here (Stack *stack);
 
-/* Ends this thread's work in the middle of everything: back to the thread's first function. */
+/* Leaves all jobs of this stack at once: jumps to the thread's first function, which ends. */
 void worker_leave (Stack *stack, SatinSlot_ *self, SatinSlot_ *top) G_GNUC_NORETURN;
-/* Serves a halt: scans (`whole`: all rows are asked for), tells, serves later scans until the
- * engine ends, leaves. `self` NULL: the stack is empty. */
+/* Serves a halt: scans the stack (`whole`: all rows), notes that it has halted, serves later scans
+ * until the engine ends, then leaves. `self` NULL: nothing can be scanned. */
 void worker_halt (Stack *stack, SatinSlot_ *self, SatinSlot_ *top, gboolean whole) G_GNUC_NORETURN;
