@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Known paths meet the stacks. The watched frames are a prefix of a stack's spine, since what is
- * known below a job is known below its parents. Only watched frames take the slow way: the guard is
- * all ones while a watched frame runs. It stands just above a child below which nothing is known
- * while that child runs. A frame that is known, with nothing below it, takes the fast way. Owner
- * threads, and for claimed slots any. Tests: test-leapfrog. */
+/* Known paths meet the stacks. The watched frames are a prefix of a stack's spine, since an entry
+ * below a job is also below its parents. Only watched frames with an entry strictly below them take
+ * the slow path: while such a frame runs, the guard is all ones. While a child of it runs that has
+ * no entry below, the guard stands just above that child. A watched frame without an entry below it
+ * takes the fast path. Owner threads, and for claimed slots any. Tests: test-leapfrog. */
 #include "config.h"
 
 #include "adopt.h"
@@ -11,7 +11,8 @@
 #include "../door/pending.h"
 #include "../save/keep.h"
 
-/* (nullable): the node of a slot, kept. `only_held`: NULL if nobody holds exactly its path. */
+/* (nullable): the trie node of a slot's path, kept. `only_held`: NULL if there is no entry of
+ * exactly this path. */
 static KnownNode *
 keep_node (Stack *stack, SatinSlot_ *slot, gboolean only_held)
 {
@@ -40,9 +41,7 @@ release_node (Stack *stack, KnownNode *node)
   pthread_mutex_unlock (&stack->engine->known.lock);
 }
 
-/* (transfer full) (nullable): the job that waits to be adopted, if its result may be computed
- * twice.
- */
+/* (transfer full) (nullable): the job in `slot`, if its path is drawn to be computed twice. */
 static Loan *
 whole_job (Stack *stack, SatinSlot_ *slot, const char *path, const Digest *digest)
 {
@@ -59,9 +58,9 @@ whole_job (Stack *stack, SatinSlot_ *slot, const char *path, const Digest *diges
   return loan;
 }
 
-/* The slot waits for the best holder from now on. `finished`: the holder has the result. FALSE:
- * nobody holds anything of this digest at the node's path. TRUE also if the slot was aborted
- * meanwhile. Releases the node. */
+/* Makes the slot wait for the best holder. *finished: the holder has the result. FALSE: there is no
+ * entry with this digest at the node's path. TRUE also if the slot was aborted meanwhile. Releases
+ * the node. */
 static gboolean
 adopt_at (Stack *stack, SatinSlot_ *slot, KnownNode *node, const Digest *digest, gboolean *finished)
 {
@@ -178,13 +177,13 @@ adopt_cover (Engine *engine, const char *path)
   raise_covered (engine, untold.paths);
 }
 
-/* A frame of the spine when news has come. Its children from number `number` on lie in [first,
- * top), but for one that runs; those before are finished, and what they made is kept. */
+/* A frame of the spine after news. Its children from number `number` on lie in [first, top), and
+ * one of them may run. The children before are finished, and a kept state stands for them. */
 typedef struct
 {
   Stack *stack;
   SatinSlot_ *first, *top, *running;
-  guint32 number; /* of the first; what is less was kept */
+  guint32 number; /* of `first` */
   Untold untold;
 } Late;
 
@@ -207,8 +206,8 @@ look_at_late (KnownNode *child, guint32 number, void *data)
   collect_untold (child, number, &late->untold);
 }
 
-/* Tells the holders of children that are finished or forgotten here that they hold in vain. Not
- * below a loan that the stack is leaving: another node may want those. */
+/* Tells the holders of children that are finished or dropped here. While the stack leaves a loan,
+ * it does not do so for frames of that loan: another node may want their children. */
 static void
 tell_late (Late *late, KnownNode *node)
 {
@@ -234,8 +233,8 @@ adopt_cover_phases (Stack *stack, SatinSlot_ *job, guint32 children)
   release_node (stack, node);
 }
 
-/* A watched job has ended: its holders, and those of the jobs below it, hold in vain. The holders
- * of a job that another node waits for do not: only those of the jobs below it. */
+/* A watched job is finished: tells the holders of the job and of jobs below it. If it is a held
+ * job, another node waits for it, so only the holders of jobs below it are told. */
 static void
 cover_watched (Engine *engine, Stack *stack, const Watch *watch)
 {
@@ -259,14 +258,14 @@ watch_top (Stack *stack)
              : &g_array_index (stack->own.watch, Watch, stack->own.watch->len - 1);
 }
 
-/* known.lock held. Its node is kept. */
+/* known.lock held. Keeps the node. */
 static void
 watch_set (Watch *watch, SatinSlot_ *self, KnownNode *node)
 {
   *watch = (Watch){ self, known_keep (node), known_has_below (node) };
 }
 
-/* The last one. */
+/* Removes the last one. */
 static void
 watch_pop (Stack *stack)
 {
@@ -290,8 +289,9 @@ watch_node (Stack *stack, SatinSlot_ *self)
   return top != NULL && top->self == self ? top->node : NULL;
 }
 
-/* The limit stands behind the children of the deepest watched frame, so that the children of `self`
- * above it take the fast way. If `self` is that frame, all take the slow one. */
+/* Puts the limit behind the children of the deepest watched frame that has an entry below it. So
+ * the children of `self`, which lie above, take the fast path. If `self` is that frame, its
+ * children take the slow path. */
 static void
 set_limit (Stack *stack, SatinSlot_ *self)
 {
@@ -336,8 +336,8 @@ watch_settle (Stack *stack, SatinSlot_ *self)
   watch_end (stack, self, TRUE);
 }
 
-/* Frame number `i` of the spine gets this node (nullable: it keeps its own) and is watched from now
- * on. Releases the node. Returns the node of the frame. */
+/* Watches frame number `i` of the spine with this node; NULL: with the node that it has, if any.
+ * Releases the node. Returns the node of the frame; NULL: it is not watched. */
 static KnownNode *
 watch_renew (Stack *stack, guint i, SatinSlot_ *self, KnownNode *node)
 {
@@ -361,8 +361,8 @@ watch_begin (Stack *stack, SatinSlot_ *job)
 {
   SatinSlot_ *below = stack_below (stack, job);
 
-  /* No gaps: when the job below is not watched, news is on its way to this stack and will find
-   * both. */
+  /* The watch list has no gaps. If the job below is not watched while there is an entry here, news
+   * is on its way to this stack, and watch_news will find both. */
   if (known_here_is_empty (&stack->engine->known)
       || (below != NULL && watch_node (stack, below) == NULL)
       || watch_renew (stack, stack->own.watch->len, job, keep_node (stack, job, FALSE)) == NULL)
@@ -385,7 +385,8 @@ watch_child (Stack *stack, SatinSlot_ *child, guint32 number)
   stack_set_guard (stack);
 }
 
-/* The known node of spine job `self`, given that of the job under it, which is watched; kept. */
+/* The trie node of `self`, a job of the spine; kept. `under`: the node of the job under it, which
+ * is watched. */
 static KnownNode *
 news_node (Stack *stack, SatinSlot_ *self, KnownNode *under)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* engine_look: what the stacks run, for people who ask. Two sources. The owner's note (look.h) says
- * the deepest job and what it waits for; it is as old as the stack's last sync. The origin slots
- * say which job the stack took last; they may be read at any time under taken.lock, because a job
- * and all below it on its victims' stacks stand still until it leaves the list. Both cost the depth
- * of the stack, never its width. Driver's thread. Tests: test-look */
+/* engine_look: what the stacks run, for people who ask. There are two sources. The owner's note
+ * (look.h) names the deepest job and its wait; it is as old as the stack's last sync. The origin
+ * slots name the job that the stack took last. They may be read at any time under taken.lock: until
+ * a job leaves the list, its slot and the slots below it on its victims' stacks do not change. Both
+ * take time by the depth of a stack, not by its width. Driver's thread. Tests: test-look. */
 #include "config.h"
 
 #include "../engine.h"
@@ -11,7 +11,7 @@
 #include "../sched/seat.h"
 #include "trace.h"
 
-/* The caller holds engine->lock. It may have a job, and that goes on. */
+/* The caller holds engine->lock. TRUE: the stack may have a job that goes on. */
 static gboolean
 has_job (const Stack *stack)
 {
@@ -56,7 +56,7 @@ compare_takers (gconstpointer a, gconstpointer b)
   return one->stack->number < other->stack->number ? -1 : one->stack->number > other->stack->number;
 }
 
-/* The newest job that the stack took; the caller holds taken.lock. NULL: it has none. */
+/* The origin slot of the job that the stack took last; the caller holds taken.lock. NULL: none. */
 static SatinSlot_ *
 newest (const Stack *stack)
 {
@@ -99,8 +99,7 @@ list_takers (Engine *engine)
   return takers;
 }
 
-/* The owner's note, if it is of the job that the stack runs still; else what the origin slot says.
- */
+/* Fills in the owner's note if the stack has taken and ended no job since; else describes `job`. */
 static void
 fill (Stack *stack, SatinSlot_ *job, EngineNow *now)
 {
@@ -120,7 +119,7 @@ fill (Stack *stack, SatinSlot_ *job, EngineNow *now)
   now->args = slot_encode_args (job);
 }
 
-/* (transfer full) NULL: the stack has become idle meanwhile. */
+/* (transfer full) (nullable): NULL: the stack has become empty meanwhile. */
 static EngineNow *
 describe (const Taker *taker, guint64 now_us)
 {

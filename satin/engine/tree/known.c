@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is held elsewhere, by path; see known.h. There may be millions of it, so the first entry of
- * a path lies in the trie itself; only the few paths that are held more than once have a list
- * besides. A node counts only those children that have something, so that counting ends at the
- * first ancestor that had something before. An emptied node is removed, unless a frame points at it
- * or at one below it. */
+/* See known.h. There may be millions of entries. So the first entry of a path lies in its trie
+ * node; only the few paths with more entries have a list besides. A node is busy if there is an
+ * entry at or below it, and counts its busy children. So an update ends at the first ancestor that
+ * was busy before. A node without entries and children is removed unless it is kept. Tests:
+ * test-known. */
 #include "config.h"
 
 #include "known.h"
 
-#define ENTRIES_MAX 60000u /* of one path; more are not entered: that costs time only */
-#define KEPT_MAX 16383u    /* a node that was kept so often at once stays */
+#define ENTRIES_MAX 60000u /* of one path; further ones are not entered, which costs only time */
+#define KEPT_MAX 16383u    /* a node with this many known_keep at a time is never removed */
 
 typedef struct
 {
@@ -21,12 +21,11 @@ typedef struct
 typedef struct
 {
   KnownEntry entry;  /* the first */
-  guint32 busy;      /* entries here, and children that are busy */
-  guint16 n;         /* entries here */
-  guint16 told : 1;  /* somebody was told that this and all below it is covered, and no news came
-                        since */
-  guint16 met : 1;   /* an entry was made here or below, and one is there since */
-  guint16 kept : 14; /* known_keep */
+  guint32 busy;      /* number of entries here and of busy children */
+  guint16 n;         /* number of entries here */
+  guint16 told : 1;  /* ENGINE_COVERED was raised for it, and no news came since */
+  guint16 met : 1;   /* an entry was made here or below, and the node has been busy since */
+  guint16 kept : 14; /* calls of known_keep, less known_release */
 } KnownData;
 
 struct Known
@@ -66,10 +65,10 @@ static void
 node_idler (Known *known, KnownNode *node)
 {
   for (; node != NULL && --data_of (node)->busy == 0; node = trie_parent (known->trie, node))
-    data_of (node)->met = FALSE; /* what comes next is news above as well */
+    data_of (node)->met = FALSE; /* the next entry is news for the ancestors, too */
 }
 
-/* It, and then those above it, if nothing needs them. */
+/* Removes the node and then its ancestors, as far as nothing needs them. */
 static void
 prune (Known *known, KnownNode *node)
 {
@@ -95,7 +94,7 @@ known_release (Known *known, KnownNode *node)
   prune (known, node);
 }
 
-/* (nullable): what this holder has of this digest. */
+/* (nullable): the entry of this holder with this digest. */
 static KnownEntry *
 node_find (const Known *known, const KnownNode *node, const NodeId *holder, const Digest *digest)
 {
@@ -132,7 +131,7 @@ node_add (Known *known, KnownNode *node, const KnownEntry *entry)
   node_busier (known, node);
 }
 
-/* The last one takes the place of number `i`. */
+/* Removes entry number `i`. The last one takes its place. */
 static void
 node_remove (Known *known, KnownNode *node, guint i)
 {
@@ -186,7 +185,7 @@ known_insert (Known *known, const char *path, const Digest *digest, const NodeId
 
   if (node == NULL)
     return FALSE;
-  /* What is new below a node that was told is news about that one too. */
+  /* An entry below a node that was told is news for that node, too. */
   for (KnownNode *told = node; told != NULL && (data_of (told)->told || !data_of (told)->met);
        told = trie_parent (known->trie, told))
     {

@@ -7,7 +7,7 @@
 #include "../door/pending.h"
 #include "trace.h"
 
-/* The slot waits for something under a loan number, unless that ends just now. */
+/* Notes under which loan number the slot waits, unless that wait has just ended. */
 static void
 note_away (Stack *stack, SatinSlot_ *slot, guint32 kind, EngineNow *now)
 {
@@ -18,7 +18,7 @@ note_away (Stack *stack, SatinSlot_ *slot, guint32 kind, EngineNow *now)
                                     : ENGINE_NOW_LOAN;
 }
 
-/* What the owner's wait is for, when its thread may sleep in one. */
+/* Notes for what the owner waits, if its thread is in a wait in which it may sleep. */
 static void
 note_wait (Stack *stack, EngineNow *now)
 {
@@ -46,7 +46,7 @@ note_wait (Stack *stack, EngineNow *now)
     case SLOT_AWAY:
       note_away (stack, slot, SLOT_KIND (state), now);
       break;
-    default: /* it has just come back, or its result has */
+    default: /* the job or its result has just come back */
       break;
     }
   if (now->thief == SLOT_DRIVER)

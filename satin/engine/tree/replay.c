@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See replay.h. The order of children between two syncs is free, so the one that leads to the job
- * runs first, and nothing is computed on which the job does not depend. Tests: test-replay. */
+/* See replay.h. Children between two syncs may run in any order. So the child that leads to the
+ * wanted job runs first, and nothing runs on which that job does not depend. Tests: test-replay. */
 #include "config.h"
 
 #include "replay.h"
@@ -17,7 +17,7 @@ replay_begins (const SatinJob *job)
   __asm__ volatile("" : : "r"(job) : "memory");
 }
 
-/* The process ends by what the driver does now. */
+/* Waits until the driver ends the process. */
 static void stand_still (void) G_GNUC_NORETURN;
 
 static void
@@ -27,7 +27,7 @@ stand_still (void)
     pause ();
 }
 
-/* Does the job lie below `node`? *number: of the child that leads there. */
+/* TRUE: the wanted job lies below `node`. *number: the child that leads there. */
 static gboolean
 leads (Engine *engine, const KnownNode *node, guint32 *number)
 {

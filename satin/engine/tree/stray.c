@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See stray.h. What legal programs do is not counted: a job that has aborted children, and, in a
- * program with a SATIN_BEST, one that spawns fewer children than before, since it may have pruned
- * itself. What was kept is no result of the job.
- * Tests: test-stray, laws.sh. */
+/* See stray.h. Two kinds of missing children are not counted, since a correct program may have
+ * them: those of a job that has aborted children, and all in a program with a SATIN_BEST, whose
+ * jobs may prune. A kept state is not a result. Tests: test-stray, laws.sh. */
 #include "config.h"
 
 #include "stray.h"
@@ -15,12 +14,12 @@
 typedef struct
 {
   Known *known;
-  guint32 end; /* the number behind the last */
-  guint n;     /* results below children that were not spawned */
+  guint32 end; /* number of the last child, plus one */
+  guint n;     /* results at or below children that were not spawned */
   KnownNode *first;
 } Missing;
 
-/* `aborted` (out): some were. */
+/* *aborted: some children were aborted. */
 static guint32
 count_children (Stack *stack, SatinSlot_ *job, SatinSlot_ *base, gboolean *aborted)
 {

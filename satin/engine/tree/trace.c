@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads paths off the stacks: from a slot down its parents to an origin slot, over to the victim's
- * stack, and so on to the job that came from another node. Never writes.
+/* Reads paths from the stacks: from a slot down its parents to an origin slot, over to the victim's
+ * stack, and so on to a held job. Never writes.
  * Tests: test-scan, test-look, test-engine. */
 #include "config.h"
 
@@ -14,8 +14,9 @@ slot_has_parent (SatinSlot_ *slot, SatinSlot_ *parent)
   return (slot_parent (slot) & ~PARENT_LIVING) == (guint32)(guintptr)parent;
 }
 
-/* Between a job's slot and any of its children lie only the job's own siblings and then children of
- * its, so the first child is found by halving. Before it may lie what the job has kept. */
+/* Between the slot of a job and a child of it lie only siblings of the job and then slots of its
+ * frame. So halving finds the first slot of the frame. If that slot has the job's kept state, the
+ * children begin behind it. */
 static SatinSlot_ *
 first_sibling (Stack *stack, SatinSlot_ *slot, guint32 *number)
 {
@@ -42,7 +43,7 @@ slot_number (Stack *stack, SatinSlot_ *slot)
   return number + (guint32)(slot - first);
 }
 
-/* Looks ahead in doubling steps, then halves the last one. */
+/* Looks ahead in doubling steps, then halves the last step. */
 SatinSlot_ *
 slot_family_end (SatinSlot_ *slot, SatinSlot_ *end)
 {
@@ -161,7 +162,7 @@ trace_init_from (Trace *trace, Stack *stack, SatinSlot_ *slot, const TraceBase *
         }
       first = first_sibling (stack, slot, &number);
       number += (guint32)(slot - first);
-      /* An estimate: above the children may lie what is dead. */
+      /* An estimate: unused slots above the children may look like children. */
       siblings
           = (guint32)(slot_family_end (slot, stack->memory.slots + stack->memory.n_slots) - first);
       trace->siblings = trace->n == 0 ? siblings : trace->siblings;

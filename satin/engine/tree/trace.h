@@ -1,49 +1,50 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where a slot stands in the tree: its path, weight and the spine under it, read off the stacks.
- * For a claimed slot any thread may ask, since everything below it stands still until it returns.
- */
+/* The place of a slot in the tree: its path, its weight and the spine under it, read from the
+ * stacks. Any thread may ask for a claimed slot: the jobs under it wait for it, so they do not
+ * change. */
 #pragma once
 
 #include "../engine.h"
 
-#define TRACE_FEW 32 /* numbers, mostly */
+#define TRACE_FEW 32 /* enough child numbers for most slots */
 
-/* A slot's place: the job that another node (or main) gave to this engine, and the child numbers
- * from it. Not to be copied. */
+/* The place of a slot: the job of another node (or of main) at which the climb from the slot ended,
+ * and the child numbers from there. Not to be copied. */
 typedef struct
 {
-  Held *held;            /* where the climb ended, or NULL and … */
-  const TraceBase *base; /* … here */
-  guint32 *numbers;      /* from held's job to the slot */
+  Held *held; /* the climb ended at this job; NULL: at `base` */
+  const TraceBase *base;
+  guint32 *numbers; /* from that job to the slot */
   guint n, room;
   double weight;
-  guint32 siblings; /* how many children its parent has */
+  guint32 siblings; /* number of children of its parent */
   gboolean aborted; /* a loan on the way was aborted */
   guint32 few[TRACE_FEW];
 } Trace;
 
 void trace_init (Trace *trace, Stack *stack, SatinSlot_ *slot);
-/* The same, but `base` may be where it ends; `aborted` is then about the way to there. */
+/* The same, but the climb ends at `base` if it meets that. Then `aborted` covers only the way to
+ * there. */
 void trace_init_from (Trace *trace, Stack *stack, SatinSlot_ *slot, const TraceBase *base);
 void trace_clear (Trace *trace);
-/* (transfer full): the path of the slot, and of its parent. */
+/* (transfer full): the path of the slot, or of its parent. */
 char *trace_path (const Trace *trace, Stems *stems);
 char *trace_parent_path (const Trace *trace, Stems *stems);
 
-/* (transfer full): the same, of this slot alone. */
+/* (transfer full): the path of a slot, without a Trace. */
 char *trace_path_of (Stack *stack, SatinSlot_ *slot);
 
-/* Nobody waits for the result of this loan any more. */
+/* TRUE: the loan is aborted, so its result is not wanted. */
 gboolean origin_is_aborted (const Origin *origin);
-/* Owner: is what runs on this stack part of an aborted job, as far as the stacks of this engine
- * tell? */
+/* Owner. TRUE: this stack runs a part of an aborted job, as far as the stacks of this engine
+ * show. */
 gboolean trace_is_aborted (Stack *stack);
 
-/* Is it a child of that job, which runs on the same stack? */
+/* TRUE: `slot` is a child of the job in `parent`, which runs on the same stack. */
 gboolean slot_has_parent (SatinSlot_ *slot, SatinSlot_ *parent);
 /* The first slot between `slot` and `end` that has another parent than `slot`; `end`: none has. */
 SatinSlot_ *slot_family_end (SatinSlot_ *slot, SatinSlot_ *end);
-/* The child number of a slot, in a time that depends little on it. */
+/* The child number of a slot. Takes logarithmic time. */
 guint32 slot_number (Stack *stack, SatinSlot_ *slot);
 
 /* Owner: the jobs that run on this stack, the deepest first: `self` and those under it. NULL self:
@@ -52,5 +53,5 @@ GPtrArray *trace_spine (Stack *stack, SatinSlot_ *self);
 
 /* (transfer full): the encoding of a slot's arguments. */
 GBytes *slot_encode_args (SatinSlot_ *slot);
-/* `shown` (nullable): gets the arguments as a row tells them: loan_show_args. */
+/* *shown (nullable): the arguments as a row shows them (loan_show_args). */
 Digest slot_digest (Engine *engine, SatinSlot_ *slot, char **shown);
