@@ -16,7 +16,7 @@ static pthread_mutex_t best_mutex = PTHREAD_MUTEX_INITIALIZER;
 static SatinBest_ *best_first;    /* sorted by name */
 static GPtrArray *best_listeners; /* of Engine */
 static GPtrArray *best_old;       /* all values ever readable */
-static GHashTable *best_initial;  /* of those that have another value now: SatinBest_ -> value */
+static GHashTable *best_initial;  /* of those that were ever improved: SatinBest_ -> value */
 
 void
 satin_best_register_ (SatinBest_ *best)
@@ -73,8 +73,8 @@ best_show (const SatinBest_ *best)
   return text;
 }
 
-/* Makes the better of the present and the given value the present one, unless an aborted job gives
- * it; best_mutex held. TRUE: it changed. */
+/* best_mutex held: replaces the present value by the given one if that is better and no aborted job
+ * gives it. TRUE: the value changed. */
 static gboolean
 merge (SatinBest_ *best, const void *value)
 {

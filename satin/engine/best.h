@@ -15,15 +15,16 @@ SatinBest_ *best_get (guint i);
 
 /* (transfer full): the encoding of the present value. */
 GBytes *best_encode (const SatinBest_ *best);
-/* (transfer full) (nullable): the present value as the program shows it to people, in UTF-8, of one
- * line and not more than BEST_SHOW_MAX bytes; NULL: the program says nothing of it. */
+/* (transfer full) (nullable): the present value as the program shows it to people: one line of
+ * UTF-8, at most BEST_SHOW_MAX bytes. NULL: the program does not show it. */
 char *best_show (const SatinBest_ *best);
-/* All have their initial values again; what was readable stays. No run is open. */
+/* Gives all best values their initial values again. Values that were readable stay readable. The
+ * caller has no run open. */
 void best_forget (void);
-/* Merges an encoded value from elsewhere, telling nobody. FALSE: malformed. */
+/* Merges an encoded value of another node, without an event. FALSE: malformed. */
 gboolean best_merge_encoded (SatinBest_ *best, GBytes *bytes);
 
-/* An engine hears of every improvement made in this process (ENGINE_IMPROVED) from _add to _remove.
- */
+/* From _add to _remove the engine raises ENGINE_IMPROVED for every improvement made in this
+ * process. */
 void best_add_listener (Engine *engine);
 void best_remove_listener (Engine *engine);

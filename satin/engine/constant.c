@@ -12,7 +12,7 @@
 
 static pthread_mutex_t constant_mutex = PTHREAD_MUTEX_INITIALIZER;
 static SatinConst_ *constant_first;
-static GPtrArray *constant_old; /* values of runs that were, which stay readable */
+static GPtrArray *constant_old; /* values of earlier runs, which stay readable */
 
 void
 satin_const_register_ (SatinConst_ *constant)
@@ -42,7 +42,8 @@ constant_encode_value (const SatinConst_ *constant, const void *value)
 GBytes *
 constant_encode (const SatinConst_ *constant)
 {
-  const void *value = __atomic_load_n (&constant->value, __ATOMIC_ACQUIRE); /* constant_set */
+  const void *value
+      = __atomic_load_n (&constant->value, __ATOMIC_ACQUIRE); /* pairs with constant_set */
 
   return value == NULL ? NULL : constant_encode_value (constant, value);
 }
@@ -73,7 +74,8 @@ constant_set (SatinConst_ *constant, const void *value)
     {
       copy = g_malloc0 (constant->type->size);
       record_copy (constant->type, copy, value);
-      __atomic_store_n (&constant->value, copy, __ATOMIC_RELEASE); /* satin_const_value_ */
+      __atomic_store_n (&constant->value, copy,
+                        __ATOMIC_RELEASE); /* pairs with satin_const_value_ */
     }
   pthread_mutex_unlock (&constant_mutex);
   return old == NULL || g_bytes_equal (old, new);

@@ -5,17 +5,18 @@
 
 #include "satin.h"
 
-/* (nullable): by name. */
+/* NULL: no constant has this name. */
 SatinConst_ *constant_find (const char *name);
 
-/* None has a value again; what was readable stays. No run is open. */
+/* Takes the values of all constants away. Values that were readable stay readable. The caller has
+ * no run open. */
 void constant_forget (void);
-/* Gives it a value, copied. The same value again does nothing. FALSE: it has another value already.
- */
+/* Gives the constant a value, copied. The same value again does nothing. FALSE: it has another
+ * value. */
 gboolean constant_set (SatinConst_ *constant, const void *value);
 /* The same from an encoding. FALSE and `error`: malformed, or it has another value. */
 gboolean constant_set_encoded (SatinConst_ *constant, GBytes *bytes, GError **error);
-/* (transfer full) (nullable): its encoding; NULL: it has no value yet. */
+/* (transfer full) (nullable): the encoding of its value. NULL: it has no value yet. */
 GBytes *constant_encode (const SatinConst_ *constant);
-/* (transfer full): the encoding of a value that it might get. */
+/* (transfer full): the encoding that `value` would have. */
 GBytes *constant_encode_value (const SatinConst_ *constant, const void *value);

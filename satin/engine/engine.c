@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The engine's life, its job table, and the wishes that go to all stacks: news, scan, halt. Called
- * by the driver's thread, but for the functions that say otherwise. */
+/* Creates and frees the engine, keeps its job table, and asks all stacks to look at news, to scan
+ * and to halt. The driver's thread, unless a comment says otherwise. */
 #include "config.h"
 
 #include "engine.h"
@@ -86,12 +86,13 @@ engine_set_constants (Engine *engine, const Digest *digest)
   g_autoptr (GBytes) constants = g_bytes_new (digest, sizeof *digest);
 
   if (engine->jobs.constants != NULL && g_bytes_equal (engine->jobs.constants, constants))
-    return; /* jobs may be running: workers read them */
+    return; /* jobs may be running, and workers read the constants */
   g_clear_pointer (&engine->jobs.constants, g_bytes_unref);
   engine->jobs.constants = g_steal_pointer (&constants);
 }
 
-/* Held for less time than a sleep takes: whoever finds it taken spins a little first. */
+/* The lock is held for less time than a sleep takes. So a thread that finds it taken spins a little
+ * first. */
 static void
 init_short_lock (pthread_mutex_t *lock)
 {
@@ -281,7 +282,7 @@ engine_halt (Engine *engine, gboolean leaving)
     {
       Stack *stack = engine->stacks[i];
 
-      if (stack->seat.gone) /* there is nothing on it */
+      if (stack->seat.gone) /* the stack is empty and has no thread */
         continue;
       stack->seat.halt_owed = TRUE;
       engine->orders.halts_owed++;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* satin_fail: a job says that the run cannot go on, or breaks a rule of satin.h. The process is
- * whole, so the driver hears of it by the mailbox, and the stack keeps serving scans, aborts and
- * halts until the run has ended.
- * Owner threads. Tests: test-fail, e2e/fail.sh. */
+/* satin_fail: a job says that the run cannot go on, or breaks a rule of satin.h. The process is not
+ * damaged. So the driver is told by the mailbox, and the stack serves scans, aborts and halts until
+ * the run has ended. Owner threads. Tests: test-fail, e2e/fail.sh. */
 #include "config.h"
 
 #include "engine.h"
@@ -13,10 +12,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* How often a failed job looks whether it was aborted, or its stack is asked for something. */
+/* A failed job sleeps this long between two polls. */
 #define FAIL_LOOK_US 2000
 
-/* As the format says, in one line of UTF-8; it stays. */
+/* The formatted text as one line of UTF-8, never freed. */
 static const char *
 sentence (const char *format, va_list values)
 {
@@ -26,7 +25,7 @@ sentence (const char *format, va_list values)
   return g_intern_string (g_strstrip (g_strdelimit (text, "\r\n", ' ')));
 }
 
-/* Tells the driver. `innermost`: it is this job, and none below it. */
+/* Raises ENGINE_FAILED. `innermost`: this job failed; else it or a job below it. */
 static void
 raise_failure (Stack *stack, SatinSlot_ *slot, gboolean innermost, const char *cause)
 {
@@ -49,7 +48,7 @@ satin_fail_ (SatinStack_ *open, SatinSlot_ *self, SatinSlot_ *top, const char *f
   va_start (values, format);
   cause = sentence (format, values);
   va_end (values);
-  satin_poll_ (open, self, top); /* what was aborted fails nothing */
+  satin_poll_ (open, self, top); /* an aborted job does not fail the run */
   if (!trace_is_aborted (stack))
     raise_failure (stack, self, TRUE, cause);
   for (;;)
@@ -74,6 +73,6 @@ satin_const_missing_ (const SatinConst_ *constant)
       abort ();
     }
   raise_failure (stack, stack->own.running, FALSE, cause);
-  /* The frame is not known here: nothing of the stack can be scanned or aborted any more. */
+  /* The running frame is not known here, so the stack can serve no scan and no abort any more. */
   worker_halt (stack, NULL, NULL, FALSE);
 }
