@@ -5,13 +5,13 @@
  *
  * A job stack is an array of slots. A spawn writes the next slot; a sync runs the slots of this
  * frame from the top down; a finished child stays in its slot, with its result, until the parent's
- * job returns. Slots below `guard` may belong to thieves, or somebody wants attention: then the
- * slow functions of the engine decide. A frame is a local of the job's wrapper that the compiler
- * dissolves into registers, so its address never goes to a function that is not inlined. Wrappers
- * may be inlined into each other, and are: a job that runs a job of its own kind costs no call.
+ * job returns. A slot below `guard` may belong to a thief, or there is a request to the stack: then
+ * the slow functions of the engine decide. A frame is a local of the job's wrapper that the
+ * compiler dissolves into registers, so its address never goes to a function that is not inlined.
+ * Wrappers are inlined into each other: a job that runs a job of its own kind costs no call.
  *
- * What makes a spawn cheap is few stores: job, parent and state of a slot are written as one; the
- * number of jobs done stays in a register, handed from call to call, and is put down only where a
+ * A spawn is cheap because it stores little. Job, parent and state of a slot are written as one.
+ * The number of jobs done stays in a register, handed from call to call, and is stored only where a
  * slow function is called. A short result is returned in a register as well. */
 #pragma once
 
@@ -39,7 +39,7 @@ struct SatinSlot_
   SatinWord_ parent; /* atomic: low half of the parent slot's address; the low 7 bits are flags */
   SatinWord_ state;  /* atomic: SatinState_, and for stolen slots the thief's number above it */
   SatinJobRef_ job;
-  void *into; /* where the result goes at the end of the sync, if the frame has no room for that */
+  void *into; /* where the result goes at the end of the sync, if the frame has no room for it */
   unsigned char payload[SATIN_PAYLOAD_];
 } __attribute__ ((aligned (128)));
 
@@ -48,15 +48,15 @@ enum SatinState_
   SATIN_READY_ = 0,
   SATIN_STARTED_ = 1 /* by its owner: running if it is on the spine, else finished */
 };
-/* Inlined code runs children from the top down and does not note which: where the running one lies
- * says it. The slow functions note it before they look (stack_catch_up), and inlined code itself
- * where the place does not say it: for a satin_call above children that did not start, and for
- * earlier phases. */
+/* Inlined code runs children from the top down and does not record which have started: the place of
+ * the running child shows it. The slow functions record it before they look (stack_catch_up).
+ * Inlined code records it only where the place does not show it: for a satin_call above children
+ * that did not start, and for earlier phases. */
 
 /* What inlined code sees of a stack; the engine's own part follows. */
 struct SatinStack_
 {
-  SatinSlot_ *guard; /* atomic; slots below it take the slow way */
+  SatinSlot_ *guard; /* atomic; slots below it take the slow path */
   char line_[64 - sizeof (SatinSlot_ *)];
   uint64_t jobs;  /* atomic, owner only: children that this stack has finished, as of the last slow
                      function */
@@ -76,14 +76,14 @@ struct SatinJob
   const SatinType *args; /* a record */
   const SatinType *result;
   /* Runs the job in slot self; head is the next free slot. Takes the number of children that this
-   * stack has finished and returns the new one. A short result (`returns`) is returned too, and who
-   * ran the job writes it to the slot: that one knows where the slot is, while the job would fetch
-   * the address from memory, and those who read the result next would wait for that. */
+   * stack has finished and returns the new one. A short result (`returns`) is returned, too, and
+   * the caller writes it to the slot. The caller knows where the slot is. The job would have to
+   * load that address from memory, and the next reader of the result would wait for it. */
   SatinDone_ (*run) (SatinStack_ *stack, SatinSlot_ *self, SatinSlot_ *head, uint64_t jobs);
   uint32_t result_at; /* offset of the result in the payload */
   uint32_t payload;   /* bytes */
   uint8_t big;        /* the payload lies in the arena and the slot holds its address */
-  uint8_t args_hold;  /* what is held in the arguments: bits of SatinHolds_ */
+  uint8_t args_hold;  /* references in the arguments: bits of SatinHolds_ */
   uint8_t result_holds;
   uint8_t returns; /* the result is short, and run () returns it */
 };
@@ -92,7 +92,7 @@ enum
 {
   SATIN_CALLED_ = 1,    /* frame->called: a finished satin_call */
   SATIN_HANDED_ = 2,    /* and: a child that satin_sync_next has handed out */
-  SATIN_UNSEEN_ = 4,    /* and: what the call left public was not looked for */
+  SATIN_UNSEEN_ = 4,    /* and: the guard was not looked at since the call */
   SATIN_DELIVERED_ = 8, /* slot->parent: it was handed out */
   SATIN_SKIPPED_ = 16   /* and: it was a satin_call */
 };
@@ -109,7 +109,7 @@ typedef struct
   SatinSlot_ *self;  /* this job's own slot */
   SatinSlot_ *base;  /* its first child */
   SatinSlot_ *first; /* its first child that is not synced */
-  SatinSlot_ *noted; /* all children below it say that they started */
+  SatinSlot_ *noted; /* no child below it is READY */
   SatinSlot_ *head;  /* the next free slot */
   const SatinJob *own;
   void *into[SATIN_INTO_]; /* where the results of the first children go; NULL for satin_call */
@@ -118,14 +118,14 @@ typedef struct
   uint32_t waiting;                   /* how many children are not synced */
   void *arena;                        /* start of this frame's part of the arena, NULL: none */
   uint64_t fresh;                     /* stack->fresh when the job began */
-  gboolean called; /* what is finished lies among the children that are not synced: SatinCalled_ */
+  gboolean called;       /* finished children lie among those that are not synced: bits above */
   SatinCount_ counts[2]; /* for satin_sync_next; the first is never behind the second */
   gboolean holds;        /* children or fresh bytes hold references */
 } SatinFrame_;
 
-/* engine/frame.c, next.c, abort.c: the slow ways. Those that take the number of jobs done return
- * the new one. satin_rest_ does all that is left of a sync, from child `slot` down to `first`: so
- * inlined code need not know how to go on in the middle, which makes it a fifth faster. */
+/* engine/sched/frame.c, next.c, abort.c: the slow paths. Those that take the number of jobs done
+ * return the new one. satin_rest_ does all that is left of a sync, from child `slot` down to
+ * `first`. So inlined code need not go on in the middle, and is a fifth faster. */
 uint64_t satin_rest_ (SatinStack_ *stack, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *slot,
                       SatinSlot_ *top, uint64_t jobs) __attribute__ ((cold));
 uint64_t satin_leave_ (SatinStack_ *stack, SatinSlot_ *self, SatinSlot_ *base, SatinSlot_ *top,
@@ -136,7 +136,7 @@ SatinSlot_ *satin_next_ (SatinStack_ *stack, SatinSlot_ *self, SatinSlot_ *first
                          int begun);
 uint32_t satin_forget_ (SatinStack_ *stack, SatinSlot_ *self, SatinSlot_ *base, SatinSlot_ *first,
                         SatinSlot_ *top);
-/* For slot `top`, or above the frame's slots, which end at `top`. */
+/* Takes bytes of the arena for slot `top`, or for a frame whose slots end at `top`. */
 void *satin_arena_take_ (SatinStack_ *stack, SatinSlot_ *self, SatinSlot_ *top, uint32_t size);
 void satin_arena_drop_ (SatinStack_ *stack, void *mark);
 void satin_hold_args_ (const SatinJob *job, void *args);
@@ -147,9 +147,9 @@ void satin_release_ (SatinStack_ *stack, SatinSlot_ *base, SatinSlot_ *head, uin
 #define SATIN_LIKELY_(x) __builtin_expect (!!(x), 1)
 #define SATIN_UNLIKELY_(x) __builtin_expect (!!(x), 0)
 
-/* Relaxed atomic accesses to what other threads look at too. GCC takes its __atomic functions for
- * calls that may touch any memory, which would keep results and arguments out of registers; those
- * who look at each access (a sanitizer, a test of all interleavings) get them. */
+/* Relaxed atomic accesses to memory that other threads look at, too. GCC takes __atomic functions
+ * for calls that may touch any memory, which keeps results and arguments out of registers. So only
+ * builds that watch each access use them: a sanitizer, the tests of all interleavings. */
 #if defined(__SANITIZE_THREAD__) || defined(SATIN_STEPS_)
 #define SATIN_WATCHED_
 #endif
@@ -211,9 +211,9 @@ satin_leave_if_asked_ (SatinFrame_ *frame, SatinSlot_ *top)
   frame->jobs = satin_leave_ (frame->stack, frame->self, frame->base, top, frame->jobs);
 }
 
-/* A sync looks for wishes before it runs a child, not when all are done: most jobs return then, and
- * whoever runs the next job looks. So what it left is for the phase that follows, if there is one:
- * nothing that is over may be public or say READY where new children are written. */
+/* A sync looks at the guard before it runs a child, not after the last one: most jobs return then,
+ * and the next job of the stack looks. So the next phase, if there is one, cleans up: no finished
+ * child may be public or READY where new children are written. */
 SATIN_INLINE_ void
 satin_begin_phase_ (SatinFrame_ *frame)
 {
@@ -237,7 +237,7 @@ satin_look_ (SatinFrame_ *frame)
   frame->jobs = frame->stack->jobs;
 }
 
-/* Writes the next slot but for its arguments, whose place it returns. */
+/* Writes the next slot except its arguments, and returns their place. */
 SATIN_INLINE_ void *
 satin_place_ (SatinFrame_ *frame, const SatinJob *job, void *into, int big, uint32_t payload_size,
               int holds)
@@ -326,7 +326,7 @@ satin_sync_loop_ (SatinFrame_ *frame, SatinSlot_ *top)
     }
 }
 
-/* Runs child number `i` of this phase; TRUE: all are finished. */
+/* Runs child number `i` of this phase. TRUE: all children are finished. */
 SATIN_INLINE_ int
 satin_sync_one_ (SatinFrame_ *frame, SatinSlot_ *top, uint32_t i)
 {
@@ -343,7 +343,7 @@ satin_sync_one_ (SatinFrame_ *frame, SatinSlot_ *top, uint32_t i)
   return FALSE;
 }
 
-/* Where the number of children is known at compile time, destinations are registers and no loop is
+/* If the number of children is known at compile time, destinations are registers and no loop is
  * left. */
 SATIN_INLINE_ void
 satin_sync_few_ (SatinFrame_ *frame, SatinSlot_ *top, uint32_t n)
@@ -397,7 +397,7 @@ satin_sync_ (SatinFrame_ *frame)
   uint32_t n = frame->waiting;
   int few = __builtin_constant_p (n) && n <= SATIN_INTO_;
 
-  if (frame->called & SATIN_HANDED_) /* what is left may wait for elsewhere without being public */
+  if (frame->called & SATIN_HANDED_) /* a child may wait for another node without being public */
     frame->jobs = satin_rest_ (frame->stack, frame->self, frame->first, top - 1, top, frame->jobs);
   else if (few)
     satin_sync_few_ (frame, top, n);
@@ -449,8 +449,7 @@ satin_called_ (SatinFrame_ *frame, const SatinJob *job, int big, uint32_t result
   return result;
 }
 
-/* satin_sync_next, satin_abort and satin_aborted: slow ways, and not a word in jobs without them.
- */
+/* satin_sync_next, satin_abort and satin_aborted: slow paths, no code in jobs without them. */
 SATIN_INLINE_ void **
 satin_into_ (SatinFrame_ *frame, uint32_t i)
 {
@@ -463,7 +462,7 @@ satin_flag_ (SatinSlot_ *slot, uint32_t flag)
   SATIN_WRITE_ (slot->parent, SATIN_LOOK_ (slot->parent) | flag);
 }
 
-/* Was child `i` of this phase a satin_call? */
+/* TRUE: child `i` of this phase was a satin_call. */
 SATIN_INLINE_ uint32_t
 satin_is_call_ (SatinFrame_ *frame, uint32_t i)
 {
@@ -471,9 +470,9 @@ satin_is_call_ (SatinFrame_ *frame, uint32_t i)
          && !(SATIN_LOOK_ ((frame->first + i)->parent) & (uint32_t)SATIN_DELIVERED_);
 }
 
-/* The satin_calls among the first `n` children of this phase. They are handed out from above, as
- * they run here, and from below, as others take them: from where it was counted last on that side.
- */
+/* The number of satin_calls among the first `n` children of this phase. Children are handed out
+ * from the top, as they run here, and from the bottom, as thieves take them. So there is a count
+ * for each end, and the nearer one goes on to `n`. */
 SATIN_INLINE_ uint32_t
 satin_calls_ (SatinFrame_ *frame, uint32_t n)
 {
@@ -487,7 +486,7 @@ satin_calls_ (SatinFrame_ *frame, uint32_t n)
   return count->calls;
 }
 
-/* Before a slow function. */
+/* To be called before a slow function. */
 SATIN_INLINE_ void
 satin_put_down_ (SatinFrame_ *frame)
 {
@@ -508,7 +507,7 @@ satin_next_slowly_ (SatinFrame_ *frame)
   return slot;
 }
 
-/* What comes now is a new phase. */
+/* A new phase begins. */
 SATIN_INLINE_ void
 satin_end_phase_ (SatinFrame_ *frame)
 {

@@ -22,7 +22,7 @@ G_BEGIN_DECLS
 #define SATIN_ASSERT_ static_assert
 #define SATIN_SAME_(A, B) __is_same(A, B)
 #define SATIN_POINTER_(T, p) satin_pointer_<T> (p)
-#define SATIN_FITS_(T, p, x) (x) /* the typed function looks */
+#define SATIN_FITS_(T, p, x) (x) /* the typed function checks */
 #define SATIN_STATE_(T, p) satin_place_of_<T> (p)
 extern "C++"
 {
@@ -39,7 +39,7 @@ extern "C++"
     return p;
   }
 }
-/* For satin.hpp, which knows types by overloads (satin-describe.hpp). */
+/* For satin.hpp, which finds types by overloads (satin-describe.hpp). */
 #define SATIN_DESCRIBE_(Name) \
   extern "C++" \
   { \
@@ -89,7 +89,7 @@ void satin_list_join_ (const SatinType *item, const void *a, const void *b, void
 
 void satin_list_set_ (const SatinType *item, void *to, const void *from);
 
-/* The list's own items hold what they hold. */
+/* Copies an item into a list. `holds`: the list's item takes references of its own. */
 SATIN_INLINE_ void
 satin_set_item_ (const SatinType *item, int holds, void *to, const void *from, size_t size)
 {
@@ -134,7 +134,7 @@ satin_set_item_ (const SatinType *item, int holds, void *to, const void *from, s
     return (Type *)(uintptr_t)satin_made_.at; \
   }
 
-/* A destination that the compiler sees to be NULL; in a build without optimisation it sees none. */
+/* An error if the compiler sees that a destination is NULL. Without optimisation it sees none. */
 void satin_null_destination_ (void)
     __attribute__ ((error ("the destination of a job is NULL: every result needs a variable")));
 #define SATIN_NOT_NULL_(into) \
@@ -369,7 +369,7 @@ satin_grain_ (int64_t from, int64_t to, int64_t grain)
   static inline Type satin_body_of_##name (int64_t i __attribute__ ((unused)) SATIN_ARGS_ ( \
       SATIN_PARAMETER_, name, Type __VA_OPT__ (, ) __VA_ARGS__))
 
-/* The number of arguments is checked by the typed function behind each word. */
+/* The typed function behind each word checks the number of arguments. */
 #define SATIN_SPAWN_(job, ...) \
   __extension__({ \
     SATIN_STRICT_; \
@@ -378,13 +378,13 @@ satin_grain_ (int64_t from, int64_t to, int64_t grain)
   })
 #define SATIN_ROOT_(run, job, ...) \
   SATIN_VALUE_ (job, satin_root_##job (SATIN_FOR_ (job, run, __VA_ARGS__), __VA_ARGS__))
-/* x, if what stands first has the type of a destination. */
+/* x, if the first argument has the type of a destination. */
 #define SATIN_FOR_(job, x, ...) SATIN_FITS_ (satin_result_##job, SATIN_FIRST_ (__VA_ARGS__), x)
 #define SATIN_CALL_(job, ...) \
   SATIN_VALUE_ (job, satin_call_##job (satin_frame_ __VA_OPT__ (, ) __VA_ARGS__))
 
-/* A double that becomes an integer argument is an error, whatever the program wants to be warned
- * of. In C++ a pragma behind the last expression would take its value away. */
+/* A double that becomes an integer argument is an error, whatever warnings the program asks for. In
+ * C++ a pragma behind the last expression would take its value away. */
 #define SATIN_STRICT_ \
   _Pragma ("GCC diagnostic push") _Pragma ("GCC diagnostic error \"-Wfloat-conversion\"")
 #define SATIN_STRICT_END_ _Pragma ("GCC diagnostic pop")

@@ -24,7 +24,8 @@ SATIN_SCALAR_ (SatinBytes, SATIN_KIND_BYTES)
 SATIN_SCALAR_ (SatinShared, SATIN_KIND_SHARED)
 SATIN_SCALAR_ (SatinText, SATIN_KIND_TEXT)
 
-/* What a type holds. A type without such a name makes a compile error that says what is needed. */
+/* The references in a type: bits of SatinHolds_. A type without such a name makes a compile error
+ * that says what is needed. */
 enum
 {
   satin_needs_a_SATIN_RECORD_or_a_fixed_width_type_not_int8_t = 0,
@@ -40,7 +41,7 @@ enum
   satin_needs_a_SATIN_RECORD_or_a_fixed_width_type_not_SatinShared = 2,
   satin_needs_a_SATIN_RECORD_or_a_fixed_width_type_not_SatinText = 1
 };
-/* The same for the library. */
+/* These bits, as the library knows them. */
 enum SatinHolds_
 {
   satin_holds_SatinBytes = 1,
@@ -172,7 +173,7 @@ enum SatinHolds_
 #define SATIN_MAP_30(M, c, x, ...) M (c, x) SATIN_MAP_29 (M, c, __VA_ARGS__)
 #define SATIN_MAP_31(M, c, x, ...) M (c, x) SATIN_MAP_30 (M, c, __VA_ARGS__)
 #define SATIN_MAP_32(M, c, x, ...) M (c, x) SATIN_MAP_31 (M, c, __VA_ARGS__)
-/* The same over the arguments of a job, which stand behind its result type. */
+/* The same over the arguments of a job, which come after its result type. */
 #define SATIN_ARGS_(M, c, ...) \
   SATIN_PASTE_ (SATIN_ARGS_, SATIN_COUNT_ (__VA_ARGS__)) (M, c, __VA_ARGS__)
 #define SATIN_ARGS_1(M, c, R)

@@ -13,7 +13,7 @@ G_BEGIN_DECLS
 
 #pragma GCC visibility push(default)
 
-/* What a function that a job calls needs to poll. */
+/* By this a function that a job calls can poll. */
 typedef struct
 {
   SatinStack_ *stack;
@@ -43,7 +43,7 @@ void satin_fail_ (SatinStack_ *stack, SatinSlot_ *self, SatinSlot_ *top, const c
 #define satin_fail_now_(frame, ...) \
   (satin_put_down_ (frame), satin_fail_ ((frame)->stack, (frame)->self, (frame)->head, __VA_ARGS__))
 
-/* What every job does after its body: the result is in its slot. */
+/* Every job does this after its body, when the result is in its slot. */
 SATIN_INLINE_ void
 satin_end_ (SatinFrame_ *frame)
 {
@@ -56,8 +56,9 @@ satin_end_ (SatinFrame_ *frame)
     satin_arena_drop_ (frame->stack, frame->arena);
 }
 
-/* engine/share.c. They wait, with what lies below `head` in the frame; the first gives the bytes to
- * the job, the second sees to it that those in a finished job's result are here. */
+/* engine/door/share.c. Both may wait; the frame's slots end at `head`. The first gives the bytes to
+ * the job. The second sees to it that this node has the bytes of which a finished job's result
+ * holds the names. */
 SatinBytes satin_shared_at_ (SatinStack_ *stack, SatinSlot_ *self, SatinSlot_ *head,
                              SatinShared shared);
 void satin_own_at_ (SatinStack_ *stack, SatinSlot_ *self, SatinSlot_ *head, const SatinType *type,
@@ -85,7 +86,7 @@ satin_own_ (SatinFrame_ *frame, const SatinType *type, const void *result)
 
 #define SATIN_KEEP_AT_ 8 /* offset of a kept state in the payload of its slot */
 
-/* engine/keep.c. What the two need of a frame, and what they change of it (head, arena). */
+/* engine/save/keep.c. The part of a frame that the two functions need, and change (head, arena). */
 typedef struct
 {
   SatinStack_ *stack;
@@ -127,7 +128,7 @@ satin_keep_ (SatinFrame_ *frame, const SatinJob *keeps, const void *state)
   satin_put_down_ (frame);
   satin_keep_at_ (&phases, state);
   satin_go_on_ (frame, &phases);
-  satin_aborted_ (frame); /* a job that only computes and keeps is saved and ended too */
+  satin_aborted_ (frame); /* so a job that only computes and keeps can be saved and aborted */
 }
 
 SATIN_INLINE_ gboolean
@@ -154,8 +155,9 @@ struct SatinJobEntry_
 };
 void satin_job_register_ (SatinJobEntry_ *entry);
 
-/* engine/words.c. A C++ exception that leaves a job ends the process by std::terminate; before main
- * this is made its handler, which says what was thrown. `type` NULL: nothing was; `what` may be. */
+/* engine/door/crashed.c. A C++ exception that leaves a job ends the process by std::terminate. Its
+ * handler, set before main, calls this to say what was thrown. `type` NULL: nothing was thrown;
+ * `what` may be NULL. */
 void satin_thrown_ (const char *type, const char *what) G_GNUC_NORETURN;
 #ifdef SATIN_EXCEPTIONS_
 extern "C++"
@@ -217,7 +219,7 @@ struct SatinBest_
   const void *(*merge) (const void *a, const void *b);
   const void *value; /* atomic; old values stay readable */
   SatinBest_ *next;
-  char *(*show) (const void *value); /* NULL: nobody said how */
+  char *(*show) (const void *value); /* NULL: there is no SATIN_BEST_SHOW */
 };
 
 void satin_const_register_ (SatinConst_ *constant);
@@ -241,7 +243,7 @@ satin_best_value_ (const SatinBest_ *best)
   return __atomic_load_n (&best->value, __ATOMIC_ACQUIRE);
 }
 
-/* What the program is; net reads it. */
+/* The program, as satin/node sees it. */
 typedef struct
 {
   uint32_t layout; /* SATIN_LAYOUT_ of the program's satin.h */
@@ -251,9 +253,10 @@ typedef struct
   const SatinJob *const *jobs; /* NULL-terminated: those that get the first numbers */
 } SatinApp;
 
-/* What inlined code takes for granted of the library: a program refuses to run with another one.
- * The number is made of the size of each struct that a program shares with the library and of the
- * places of its members; the version is for what these do not show, as the meaning of a field. */
+/* What inlined code assumes of the library: a program refuses to run with a library that has
+ * another number. The number is made of the size of each struct that a program shares with the
+ * library and of the places of its members. The version is for changes that these do not show, such
+ * as the meaning of a field. */
 #define SATIN_INLINE_VERSION_ 6u
 #define SATIN_MIX_(h, x) (((h) ^ (uint32_t)(x)) * 16777619u)
 #define SATIN_MIX_1_(h, T, a) SATIN_MIX_ (SATIN_MIX_ (h, sizeof (T)), offsetof (T, a))
@@ -285,9 +288,9 @@ typedef struct
 #define SATIN_LAYOUT_APP_(h) \
   SATIN_MIX_5_ (SATIN_LAYOUT_FIELD_ (h), SatinApp, layout, name, usage, main, jobs)
 #define SATIN_LAYOUT_ SATIN_MIX_ (SATIN_LAYOUT_APP_ (SATIN_INLINE_VERSION_), SATIN_KEEP_AT_)
-extern const uint32_t satin_app_version_; /* defined by SATIN_APP_VERSION alone */
+extern const uint32_t satin_app_version_; /* defined only by SATIN_APP_VERSION */
 
-/* Implemented by net. */
+/* Implemented by satin/node. */
 int satin_main_ (const SatinApp *app, int argc, char **argv);
 SatinRun *satin_open_ (uint32_t layout, int *argc, char ***argv, GError **error);
 gboolean satin_root_ (SatinRun *run, const SatinJob *job, const void *args, void *result);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Satin in C++17: the words of satin.h as functions and templates. What they do, and the five laws
- * of a job, stands there; this page says what is different.
+/* Satin in C++17: the words of satin.h as functions and templates. satin.h says what they do, and
+ * has the five laws of a job; this page says what is different.
  *
  *   SATIN_BODY int64_t                        struct Fib
  *   fib (satin::Job &job, int32_t n)          {
@@ -27,7 +27,7 @@
  *
  * Law 5: an abort may end a job at each spawn, call, sync, poll and keep, and no destructor runs
  * then. What travels (arguments, functors, results, states, items) must have a trivial destructor
- * and be trivially copyable; the compiler sees to that. It cannot see a job's own variables: a
+ * and be trivially copyable; the compiler checks that. It cannot check a job's own variables: a
  * std::vector that lives across such a place is lost there, and one in a block before it is not.
  *
  * An exception that leaves a job ends the run with exit code 6 and is named. It does not reach the
@@ -42,7 +42,7 @@
 #pragma GCC visibility push(default)
 
 /* Stands before a job's function or operator (): the compiler makes it a part of the job's frame.
- * Without it the job does the same and costs eight times as many instructions as a spawn needs. */
+ * Without it a job has the same result and takes eight times as many instructions. */
 #define SATIN_BODY __attribute__ ((always_inline)) inline
 
 /* SATIN_MEMBERS (Type, (type, member), (type, member, COUNT)...)
@@ -58,7 +58,7 @@ using Bytes = SatinBytes;   /* satin_bytes makes it */
 using Shared = SatinShared; /* satin_share makes it */
 using Text = SatinText;     /* satin_text makes it */
 
-/* n items somewhere else. Owns nothing. */
+/* n items that something else owns. */
 template <class T> class Span
 {
   T *at_ = nullptr;
@@ -125,8 +125,8 @@ template <class L>
 Span (const L &) -> Span<std::remove_pointer_t<decltype (std::declval<const L &> ().at)> >;
 
 /* A list that travels, as SATIN_LIST (Name, T) makes one: borrowed until the job returns. `held`
- * owns the items; null: they are the program's own, as in List<T>{ array, 3 }, and a spawn copies
- * them. No result is such. */
+ * owns the items. If it is null the items are the program's own, as in List<T>{ array, 3 }, and a
+ * spawn copies them. A result must not be such a list. */
 template <class T> struct List
 {
   const T *at;
@@ -164,7 +164,7 @@ template <class T> struct List
   {
     return { at + i, count, held };
   }
-  /* The items of a list that satin::list made, to be written before it goes anywhere. */
+  /* The items of a list that satin::list made; write them before you pass the list on. */
   Span<T>
   items () const
   {
@@ -192,7 +192,7 @@ list (uint64_t n)
   return list<T> (nullptr, n);
 }
 
-/* The items of both, owned as list's. */
+/* A list of the items of both, owned likewise. */
 template <class T>
 List<T>
 join (List<T> a, List<T> b)
@@ -203,8 +203,8 @@ join (List<T> a, List<T> b)
   return made;
 }
 
-/* What functions need that a job calls: `satin::Here here = job.here ()`, by value. Valid until the
- * job's next spawn, call, sync or keep, on the job's own thread. */
+/* For functions that a job calls: `satin::Here here = job.here ()`, by value. Valid until the job's
+ * next spawn, call, sync or keep, on the job's own thread. */
 struct Here
 {
   SatinHere here_;
@@ -234,12 +234,12 @@ template <auto Body, auto Merge>
 inline constexpr const detail::Reduce<Body, Merge> *reduce = nullptr;
 template <auto Body> inline constexpr const detail::Map<Body> *map = nullptr;
 
-/* What the body of a job is given. Only the body itself uses it, on its own thread. */
+/* The body of a job gets one. Only the body itself uses it, on its own thread. */
 class Job
 {
 public:
-  /* Starts the job F with these arguments, or the functor; `into` is filled by the next sync. What
-   * is borrowed in the arguments is held by the spawn. */
+  /* Starts the job F with these arguments, or the functor; `into` is filled by the next sync. The
+   * spawn takes its own references to what is borrowed in the arguments. */
   template <auto F, class... A>
   SATIN_ALWAYS_ void
   spawn (typename detail::JobOf<F>::Result &into, A &&...arguments)
@@ -253,7 +253,7 @@ public:
     place_<detail::Functor<T> > (&into, functor);
   }
 
-  /* Runs it here and now: a child like a spawned one. */
+  /* Runs the job here and now: a child like a spawned one. */
   template <auto F, class... A>
   SATIN_ALWAYS_ typename detail::JobOf<F>::Result
   call (A &&...arguments)
@@ -282,7 +282,7 @@ public:
     return satin_sync_next_ (&frame_);
   }
 
-  /* Forgets all spawned jobs whose result is not filled. */
+  /* Drops all spawned jobs whose result is not filled. */
   SATIN_ALWAYS_ void
   abort ()
   {
@@ -303,7 +303,7 @@ public:
     return { satin_here_ (&frame_) };
   }
 
-  /* The job has no result: the run ends with exit code 6 and names it. Formatted as by printf. */
+  /* Ends the run with exit code 6: the job has no result. Formatted as by printf. */
   SATIN_FAILS_ void
   fail (SATIN_FORMAT_)
   {
@@ -416,7 +416,7 @@ public:
 
 /* One improving value that all nodes share: at file scope, static satin::Best<T> best ("name",
  * first). Better () (a, b), by default a < b, says that a is better: a strict total order (equal
- * cost: the smaller solution). What value () gives may lag behind and never goes back: a hint,
+ * cost: the smaller solution). The result of value () may lag behind and never goes back: a hint,
  * never the answer. char *Show (const T &) makes a text for people, which Satin frees with g_free,
  * as in SATIN_BEST_SHOW. */
 template <class T, class Better = std::less<T>, char *(*Show) (const T &) = nullptr> class Best
@@ -462,8 +462,8 @@ public:
   }
 };
 
-/* One run of a program: what main is given, or what a main of the program's own makes of the
- * SatinRun that satin_open returned and that satin_close ends. */
+/* One run of a program. Main gets it, or a main of the program's own makes it from the SatinRun
+ * that satin_open returned and that satin_close ends. */
 class Run
 {
   SatinRun *run_;
