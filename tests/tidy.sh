@@ -75,7 +75,11 @@ planted "a question" $v "$spdx\n/* Who""ever asks? Both. */\n" ""
 planted "one in a page" satin/README "First. Who asks, gets it.\n" "satin/README:1: who"
 planted "a long page of a room" storage/README "$(printf 'x\\n%.0s' {1..81})" "storage/README:81: readme"
 planted "a page of 80 lines" storage/README "$(printf 'x\\n%.0s' {1..80})" ""
-planted "a table with a test that is not there" tests/README "| x | unit/test-path unit/test-none |\n" "tests/README:1: table"
+most="unit/test-stack unit/test-stack-view unit/test-wire unit/test-folder-names"
+planted "a table of all tests" tests/README "| x | $most unit/test-path |\n" ""
+planted "one with a test that is not there" tests/README "| x | $most unit/test-path unit/test-none |\n" "tests/README:1: table"
+planted "one without a test that is there" tests/README "| x | $most |\n" "tests/README:1: table"
+planted "one with a longer name" tests/README "| x | $most unit/test-path-x |\n" $'tests/README:1: table\ntests/README:1: table'
 
 echo "who satin/README 1" >"$tree/tests/tidy-old"
 printf 'Who asks, gets it.\n' >"$tree/satin/README"
