@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The types of satin.hpp: which C++ types may travel, and how they look to the library. Private, as
- * satin.hpp says: only SATIN_MEMBERS is meant to be used by name, and satin.hpp documents it.
+/* The types of satin.hpp: which C++ types may travel, and how the library sees them. Private, as
+ * satin.hpp says; programs use only SATIN_MEMBERS, which satin.hpp documents.
  *
  * A struct is described by an overload of satin_describe_ that argument-dependent lookup finds:
  * SATIN_MEMBERS defines one, and so do SATIN_RECORD and SATIN_LIST in C++. It is never called. Its
@@ -86,14 +86,15 @@ struct TypeOf<T, std::enable_if_t<std::is_class_v<T>, std::void_t<Description<T>
   static constexpr bool known = true;
 };
 
-/* An enum travels as its integer, if it says which: {0} initialises no other one. */
+/* An enum travels as its integer, if it has a fixed underlying type: only then {0} initialises it.
+ */
 template <class T>
 struct TypeOf<T, std::enable_if_t<std::is_enum_v<T>, std::void_t<decltype (T{ 0 })> > >
     : TypeOf<std::underlying_type_t<T> >
 {
 };
 
-/* T, one of those that may travel by themselves; otherwise a sentence. */
+/* T, if it may travel by itself; else the compiler prints a sentence. */
 template <class T> struct Checked : TypeOf<T>
 {
   static_assert (std::is_trivially_destructible_v<T>,
@@ -143,7 +144,7 @@ field (const char *name, size_t offset)
   return { name, Place<T>::type (), static_cast<uint32_t> (offset), Place<T>::count };
 }
 
-/* T (or T of `count`) is what stands in the struct. */
+/* true: the member of the struct is a T, or, if count > 0, an array of `count` T. */
 template <class T, class Member, size_t count>
 constexpr bool
 is_member ()
@@ -163,7 +164,7 @@ is_ascending (const SatinField *fields, size_t n)
   return true;
 }
 
-/* satin-types.h turns satin_type_int and the like into a sentence; other names stay. */
+/* satin-types.h turns satin_type_int and the like into an error message; other names stay. */
 constexpr bool
 is_portable (const char *name)
 {

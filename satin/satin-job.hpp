@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The jobs of satin.hpp: what the library has to know of a function, a functor or a loop, and how
- * one is written to a slot and run. Private, as satin.hpp says. The inline engine is that of C
- * (satin-frame.h), and each SatinJob is a constant that the compiler sees through, as there.
+/* The jobs of satin.hpp: how the library sees a function, a functor or a loop, and how a job is
+ * written to a slot and run. Private, as satin.hpp says. The inlined engine is that of C
+ * (satin-frame.h). As there, each SatinJob is a constant, so that the compiler can inline its run.
  *
  * A job class has Result, args (the SatinType of its arguments, with the job's name), args_hold,
  * store (payload, arguments...) and run (Job &, payload). */
@@ -23,8 +23,8 @@ namespace detail
 {
 #define SATIN_ALWAYS_ __attribute__ ((always_inline)) inline
 
-/* A member function that takes what printf does and hands it on. GCC looks at the values; clang
- * cannot hand on "...", so there it is a template and nobody looks. */
+/* A member function that forwards the arguments of printf. GCC checks them against the format.
+ * clang cannot forward "...", so there it is a template without that check. */
 #if __has_builtin(__builtin_va_arg_pack)
 #define SATIN_FAILS_ __attribute__ ((always_inline, noreturn, cold, format (printf, 2, 3))) inline
 #define SATIN_FORMAT_ const char *format, ...
@@ -41,7 +41,7 @@ round_up (uint32_t n, uint32_t to)
   return (n + to - 1) / to * to;
 }
 
-/* "... [with auto F = NAME]" of GCC, "... [F = &NAME]" of clang. */
+/* GCC writes "... [with auto F = NAME]", clang "... [F = &NAME]". */
 template <auto F>
 constexpr const char *
 pretty ()
@@ -49,7 +49,7 @@ pretty ()
   return __PRETTY_FUNCTION__;
 }
 
-/* A function's name as the compiler writes it, without what differs between compilers. */
+/* A function's name, out of the compiler's text, the same for all compilers. */
 constexpr std::string_view
 name_in (std::string_view text)
 {
@@ -81,8 +81,8 @@ template <auto F> struct Name
   static constexpr Letters letters = copy ();
 };
 
-/* An argument as it lies in a slot: an array is read in place, all else is copied, so that the
- * compiler may keep it in a register. */
+/* An argument in a slot: an array is read in place; any other is copied, so that the compiler may
+ * keep it in a register. */
 template <class T, class As> SATIN_ALWAYS_ decltype (auto) load (const char *at)
 {
   if constexpr (std::is_reference_v<As> && (sizeof (T) > 64))
@@ -110,8 +110,8 @@ put (char *at, A &&argument)
 inline constexpr const char *plain_names[] = { "1", "2", "3", "4", "5", "6", "7", "8" };
 inline constexpr const char *loop_names[] = { "from", "to", "grain", "1", "2", "3", "4", "5" };
 
-/* The arguments of a function, laid out as the members of a struct would be. `As` are its
- * parameters, each a value or a reference to a constant one; C++ does not say their names. */
+/* The arguments of a function, laid out like the members of a struct. `As` are its parameters, each
+ * a value or a reference to a constant; C++ does not tell their names. */
 template <const char *const *names, class... As> struct Arguments
 {
   static constexpr size_t n = sizeof...(As);
@@ -290,11 +290,11 @@ template <class J> struct Known
     return true;
   }
   static inline const bool begun = begin ();
-  /* Names `begun`, so whoever uses the job has it registered. */
+  /* It uses `begun`, so each use of the job registers it. */
   using Registered = std::integral_constant<const bool *, &begun>;
 };
 
-/* The pseudo-job of what a job keeps: its result is the state. */
+/* The pseudo-job of a kept state, which is its result. */
 template <class T> struct Kept
 {
   static constexpr uint32_t size = SATIN_KEEP_AT_ + sizeof (T);

@@ -11,7 +11,7 @@ namespace satin
 {
 namespace detail
 {
-/* What the library calls: SatinJob's run. */
+/* The function that the library calls: SatinJob.run. */
 template <class J>
 inline SatinDone_
 run (SatinStack_ *stack, SatinSlot_ *self, SatinSlot_ *head, uint64_t jobs) noexcept
