@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Sites with `again = yes`: a node that was killed, whose time is over or whose host was away comes back as long as the run goes
-# on; one that left on request does not, and nobody starts once the run is suspended. Batch jobs: slurm.sh.
+# Sites with `again = yes`: a node is replaced while the run goes on if it was killed, if its time is over, or if its host was
+# away. A node that left on request is not replaced, and no node starts after the run is suspended. Batch jobs: slurm.sh.
 . "$(dirname "$0")/lib.sh"
 export TMPDIR=$work/tmp
 mkdir "$TMPDIR" "$work/far"
@@ -35,13 +35,13 @@ ok "two nodes of this host" wait_for $((20 * slow)) counts local 2:0
 victim=$(one_of local here)
 kill -9 "${victim#* }"
 ok "the killed one is off the roster" wait_for $((20 * slow)) lacks local here "$victim"
-ok "another one comes" wait_for $((30 * slow)) counts local 2:0
+ok "another one starts" wait_for $((30 * slow)) counts local 2:0
 kill -9 "$(master_of local)"
 ok "the master is killed: there are two again" wait_for $((30 * slow)) eval 'counts local 2:0 && [ "$(said "died (signal 9)")" -eq 2 ]'
 finished
 is "the answer" "$code:$answer" "0:$heavy_answer"
-is "that is said" "$(grep -c "^satin: another node starts at site 'here' in [0-9]* s$" <<<"$words")" 2
-ok "nobody is left" wait_for 10 no_nodes
+is "each replacement is reported" "$(grep -c "^satin: another node starts at site 'here' in [0-9]* s$" <<<"$words")" 2
+ok "no process is left" wait_for 10 no_nodes
 
 begin "$satin" run --sites "$work/two" --name two -- "${heavy[@]}"
 ok "two nodes here and two there" wait_for $((20 * slow)) counts two 2:2
@@ -55,17 +55,17 @@ ok "… and is gone" wait_for $((20 * slow)) counts two 1:1
 victim=$(one_of two there)
 kill -9 "${victim#* }"
 ok "again = yes: the killed one is off the roster" wait_for $((20 * slow)) lacks two there "$victim"
-# The other two would have come before it.
-ok "… and comes back, while who left or is of the other site does not" wait_for $((30 * slow)) counts two 1:1
+# If the leaver or the killed node of the other site were replaced, they would have started before this one.
+ok "… and is replaced, but neither the leaver nor the node of the other site is" wait_for $((30 * slow)) counts two 1:1
 victim=$(one_of two there)
 kill -TERM "${victim#* }"
 ok "a node whose time is over leaves" wait_for $((20 * slow)) lacks two there "$victim"
-ok "… and another one comes" wait_for $((30 * slow)) counts two 1:1
+ok "… and another one starts" wait_for $((30 * slow)) counts two 1:1
 finished
 is "the answer over two sites" "$code:$answer" "0:$heavy_answer"
 is "… with two nodes started anew" "$(grep -c "^satin: another node starts at site 'there'" <<<"$words")" 2
 
-# Whoever adds nodes replaces them: the process of `satin add` stays as long as the run goes on.
+# `satin add` replaces the nodes that it has added: its process stays as long as the run goes on.
 cat >"$work/more" <<END
 [site here]
 nodes = 1
@@ -86,7 +86,7 @@ for site in here there; do
   victim=$(one_of more $site)
   kill -9 "${victim#* }"
   ok "added: the killed one at '$site' is off the roster" wait_for $((20 * slow)) lacks more $site "$victim"
-  ok "… and another one comes" wait_for $((30 * slow)) counts more 1:1
+  ok "… and another one starts" wait_for $((30 * slow)) counts more 1:1
 done
 leaver=$(one_of more here)
 try "$satin" leave more "${leaver% *}"
@@ -94,19 +94,19 @@ ok "added: one leaves on request" wait_for $((20 * slow)) lacks more here "$leav
 victim=$(one_of more there)
 kill -TERM "${victim#* }"
 ok "added: the time of the other is over" wait_for $((20 * slow)) lacks more there "$victim"
-ok "… another one comes; the one that left does not" wait_for $((30 * slow)) counts more 0:1
+ok "… it is replaced; the one that left is not" wait_for $((30 * slow)) counts more 0:1
 finished
 is "the answer with added nodes" "$code:$answer" "0:$heavy_answer"
 is "… the launcher has started none" "$(grep -c 'another node starts' <<<"$words")" 0
 wait "$adder"
-is "… who added them has started three, and ends with the run" \
+is "… satin add has started three, and ends with the run" \
   "$?:$(sed 's/ in [0-9]* s$//' "$work/more.words" | sort | uniq -c | tr -s ' ')" \
   "0: 1 satin: another node starts at site 'here'
  2 satin: another node starts at site 'there'"
-is "… and has named all five" "$(grep -o "'here'$\|'there'$" "$work/more.answer" | sort | uniq -c | tr -s ' \n' ' ')" \
+is "… and has named all five nodes" "$(grep -o "'here'$\|'there'$" "$work/more.answer" | sort | uniq -c | tr -s ' \n' ' ')" \
   " 2 'here' 3 'there' "
 
-# Everybody is killed, those that were added, too: nobody begins the run anew, and nobody waits for that.
+# All nodes are killed, the added ones, too: no node founds the run again, and no process waits for that.
 begin "$satin" run -n 1 -w 1 --name nomore -- "${heavy[@]}"
 ok "one node again" wait_for $((20 * slow)) up nomore 1
 "$satin" add nomore --sites "$work/here" >/dev/null 2>"$work/more.words" &
@@ -117,10 +117,10 @@ kill -9 $(our_nodes)
 ended
 is "all are killed: the run is over" "$code" 1
 wait "$adder"
-is "… and who added them ends, too" "$?:$(grep -c '^satin: no member of the run is left$' "$work/more.words")" 1:1
-ok "… nobody is left" no_nodes
+is "… and satin add ends, too" "$?:$(grep -c '^satin: no member of the run is left$' "$work/more.words")" 1:1
+ok "… no process is left" no_nodes
 
-# A host that is away for a while is tried less and less often; that is said once.
+# A host that does not answer for a while is tried at longer and longer intervals; that is reported once.
 cat >"$work/absent" <<END
 [site here]
 workers = 1
@@ -137,8 +137,8 @@ ok "a host that does not answer is tried again and again" wait_for $((40 * slow)
 : >"$work/back"
 ok "… until it does" wait_for $((60 * slow)) counts absent 1:1
 finished
-is "the answer with it" "$code:$answer" "0:$heavy_answer"
-is "… one sentence each for all tries" "$words" \
+is "the answer with that host" "$code:$answer" "0:$heavy_answer"
+is "… one message for the host and one for all tries" "$words" \
   "satin: host 'a' of site 'there' is left out: no route
 satin: site 'there' is tried again in 2 s, then at longer intervals, up to 10 minutes"
 
@@ -151,26 +151,26 @@ ok "one is killed" wait_for $((20 * slow)) eval '[ "$(said "another node starts"
 try "$satin" suspend stops
 ended
 is "the run is suspended" "$code" 75
-ok "nobody starts after that" no_nodes
+ok "no node starts after that" no_nodes
 begin "$satin" resume "$work/c.db" --sites "$work/here" --name stops
-ok "a resume has its nodes" wait_for $((20 * slow)) counts stops 2:0
+ok "resumed: two nodes are up" wait_for $((20 * slow)) counts stops 2:0
 kill -9 "$(other_of stops)"
-ok "… and gets another one, too" wait_for $((30 * slow)) eval '[ "$(logs)" -eq 3 ] && counts stops 2:0'
+ok "… and a killed one is replaced" wait_for $((30 * slow)) eval '[ "$(logs)" -eq 3 ] && counts stops 2:0'
 finished
 is "… its answer" "$code:$answer" "0:$heavy_answer"
 
-# All nodes are gone: the run goes on no more, and nobody begins it anew.
+# All nodes are gone: the run ends, and no node founds it again.
 begin "$satin" run --sites "$work/here" --name all -- "${heavy[@]}"
 ok "two nodes once more" wait_for $((20 * slow)) counts all 2:0
 # shellcheck disable=SC2046
 kill -9 $(our_nodes)
 ended
 is "all nodes are killed: the run is over" "$code:$(grep -c '^satin: all nodes are gone' <<<"$words")" 1:1
-ok "… and nobody is left" no_nodes
+ok "… and no process is left" no_nodes
 
 printf '[site a]\nnodes = 2\nagain = maybe\n' >"$work/wrong"
 try "$satin" run --sites "$work/wrong" -- "${heavy[@]}"
-is "a word that is neither yes nor no" "$code:$words" "2:satin: '$work/wrong': site 'a': again takes yes or no, not 'maybe'"
+is "a value that is neither yes nor no" "$code:$words" "2:satin: '$work/wrong': site 'a': again takes yes or no, not 'maybe'"
 try "$satin" run --dry-run --sites "$work/here" -- "${heavy[@]}"
 is "--dry-run shows it" "$(grep -c 'workers 1, again: ' <<<"$answer")" 2
 
@@ -201,7 +201,7 @@ END
   victim=$(one_of ssh there)
   kill -9 "${victim#* }"
   ok "ssh: one is killed" wait_for $((20 * slow)) lacks ssh there "$victim"
-  ok "ssh: another one comes" wait_for $((30 * slow)) counts ssh 1:1
+  ok "ssh: another one starts" wait_for $((30 * slow)) counts ssh 1:1
   finished
   is "ssh: the answer" "$code:$answer" "0:$heavy_answer"
 else

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Large answers of nodes of other hosts: shown by the launcher, and by `satin wait` when the launcher is dead; and what
-# becomes of those that do not fit on the disk here. Larger ones: make answers MB=500.
+# Large answers from nodes on other hosts: the launcher shows them; if it is dead, `satin wait` does. An answer that does not
+# fit on this host's disk stays on the other host. Larger answers: make answers MB=500.
 . "$(dirname "$0")/lib.sh"
 export TMPDIR=$work/tmp
 mb=${1:-70}
@@ -11,18 +11,18 @@ far_nodes () { grep -lsF "TMPDIR=$work/far" /proc/[0-9]*/environ | sed 's,/proc/
 # shellcheck disable=SC2046
 trap 'kill -9 $(far_nodes) 2>/dev/null; leave' EXIT
 no_far () { [ -z "$(ls "$work/far")" ]; }
-# A limit of the size of files is for this host alone.
+# The limit of file sizes holds for this host only.
 printf '[site there]\nhosts = a b\nworkers = 1\nsetup = ulimit -S -f unlimited\ncommand = %s sh -c\n' "$(bare "$work/far")" >"$work/sites"
 sum () { cksum <"$1"; }
 wanted=$("$print" "$mb" | cksum)
 
-show () # COMMAND…: its answer goes to a file, its words to another one
+show () # COMMAND…: writes the command's answer and messages to files
 {
   timeout $((120 * slow)) "$@" >"$work/large" 2>"$work/words" </dev/null
   code=$?
   words=$(cat "$work/words")
 }
-# Begins a run of far nodes that waits at its gate. The master is one of them.
+# Begins a run of far nodes that waits until the file `gate` exists. The master is one of them.
 far_run () # NAME MB
 {
   rm -f "$work/gate"
@@ -33,7 +33,7 @@ far_run () # NAME MB
 
 show "$satin" run --sites "$work/sites" -- "$print" "$mb"
 is "launcher alive: the answer is whole" "$code:$(sum "$work/large"):$words" "0:$wanted:"
-ok "… and nothing is left there" wait_for 10 no_far
+ok "… and nothing is left at the other site" wait_for 10 no_far
 
 far_run orphan "$mb"
 kill -9 "$begun"
@@ -41,9 +41,9 @@ wait "$begun" 2>/dev/null
 : >"$work/gate"
 show "$satin" wait orphan
 is "launcher dead: satin wait shows it whole" "$code:$(sum "$work/large"):$words" "0:$wanted:"
-ok "… and nothing is left there" wait_for 10 no_far
+ok "… and nothing is left at the other site" wait_for 10 no_far
 
-# Not so much may be written here. What does not fit stays where it was, and comes when there is room.
+# This host may not write that much. An answer that does not fit stays on the other host, and is fetched when there is room.
 trap '' XFSZ
 far_run full "$mb"
 kill -9 "$begun"
@@ -51,17 +51,17 @@ wait "$begun" 2>/dev/null
 : >"$work/gate"
 (ulimit -S -f 20000; show "$satin" wait full; echo "$code" >"$work/code")
 is "no room for satin wait: the exit code" "$(cat "$work/code")" 1
-ok "… which says so" grep -q '^satin: the answer stays on another host.*File too large' "$work/words"
+ok "… and says why" grep -q '^satin: the answer stays on another host.*File too large' "$work/words"
 ok "… and leaves nothing half written" eval '! ls -A "$runs/full" | grep -Eq "^(answer|\.answer\..*)\$"'
 show "$satin" wait full
 is "… the next one shows it whole" "$code:$(sum "$work/large"):$words" "0:$wanted:"
-ok "… and nothing is left there" wait_for 10 no_far
+ok "… and nothing is left at the other site" wait_for 10 no_far
 
 (ulimit -S -f 20000; show "$satin" run --sites "$work/sites" --name tight -- "$print" "$mb"; echo "$code" >"$work/code")
 is "no room for the launcher: the exit code" "$(cat "$work/code")" 1
-ok "… which says so" grep -q "^satin: 'answer' stays on host '.' of site 'there': .*File too large" "$work/words"
+ok "… and says why" grep -q "^satin: 'answer' stays on host '.' of site 'there': .*File too large" "$work/words"
 ok "… and what to do" grep -q '^satin: the run is done, but its answer has not come here: `satin wait tight` ' "$work/words"
 show "$satin" wait tight
 is "… satin wait shows it whole" "$code:$(sum "$work/large"):$words" "0:$wanted:"
-ok "… and nothing is left there" wait_for 10 no_far
+ok "… and nothing is left at the other site" wait_for 10 no_far
 finish

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# uts, integrate and sleep have their known answers: alone, on two nodes, and with a node killed.
+# The programs in apps/ give known answers: alone, on two nodes, and some with a node killed.
 . "$(dirname "$0")/lib.sh"
 uts=$SATIN_BIN/uts integrate=$SATIN_BIN/integrate sleep=$SATIN_BIN/sleep
 t1="nodes 4130071 depth 10 leaves 3305118"
@@ -16,12 +16,12 @@ known () # NAME ANSWER COMMAND…: alone and on two nodes
   is "$name, on two nodes" "$answer" "$wanted"
 }
 
-survives () # NAME ANSWER WORKERS COMMAND…: three nodes, and then one dies
+survives () # NAME ANSWER WORKERS COMMAND…: on three nodes, one of which is killed
 {
   local name=$1 wanted=$2 workers=$3 run=$1 victim
   shift 3
   run=${run// /-}
-  # A run that was over before anybody missed the node is made again.
+  # A run that ended before the death was noticed is repeated.
   for _ in 1 2 3 4 5; do
     begin "$satin" run -n 3 -w "$workers" --name "$run" -- "$@"
     wait_for $((20 * slow)) eval 'up "$run" 3 || gone "$begun"'
@@ -31,11 +31,11 @@ survives () # NAME ANSWER WORKERS COMMAND…: three nodes, and then one dies
     [ "$answer" = "$wanted" ] && ! grep -q "node ${victim:-none} died" <<<"$words" || break
   done
   is "$name: with a node killed" "$answer" "$wanted"
-  ok "$name: the death is told" grep -q "node ${victim:-none} died" <<<"$words"
+  ok "$name: the death is reported" grep -q "node ${victim:-none} died" <<<"$words"
 }
 
-# How much work keeps this machine busy while nodes start: milliseconds of the processor for T1 alone, and from that how
-# often a node is hashed. ThreadSanitizer and a slow machine need no more than once.
+# Chooses enough work to keep this machine busy while nodes start. Measures the processor time of T1 alone, and from it computes
+# how often each node is hashed: once with ThreadSanitizer or on a slow machine.
 { TIMEFORMAT=%3U; time try "$uts" T1; } 2>"$work/time"
 ms=$(tail -n 1 "$work/time" | tr -d .,)
 times=$((6000 / (10#$ms + 1) + 1))
@@ -47,12 +47,12 @@ known "uts, a small cyclic tree" "nodes 121 depth 11 leaves 67" \
   "$uts" --type 1 --shape 2 --depth 4 --branch 3 --seed 502
 known "uts, a small hybrid tree" "nodes 3443 depth 42 leaves 2575" \
   "$uts" --type 2 --shape 0 --depth 8 --branch 4 --seed 1 --q 0.234375 --m 4
-known "uts, a balanced tree of a wide root" "nodes 1001001 depth 2 leaves 1000000" \
+known "uts, a tree with a wide root" "nodes 1001001 depth 2 leaves 1000000" \
   "$uts" --type 3 --depth 2 --branch 1000
 survives "uts T1" "$t1" 1 "$uts" T1 --granularity "$times"
 survives "uts T3" "$t3" 1 "$uts" T3 --granularity "$times"
 
-# The integral is known in closed form; the digits that are printed are the same on any number of nodes.
+# The integral is known in closed form. The printed digits are the same on any number of nodes.
 try "$integrate"
 sum=$answer
 near () { awk -v a="$1" -v b="$2" -v e="$3" 'BEGIN { exit !(a != "" && a - b < e && b - a < e) }'; }
@@ -66,7 +66,7 @@ fine=$answer
 ok "integrate, finer" near "$fine" 2231.701373237649 1e-9
 survives "integrate" "$fine" 1 "$integrate" --epsilon 1e-12
 
-# What Korf's search counts does not depend on who does it, threshold by threshold.
+# The node counts of Korf's search do not depend on the number of nodes, for each threshold.
 korf=$SATIN_SOURCE/apps/puzzle15/korf.txt
 try "$SATIN_BIN/puzzle15" "$korf" 55 --thresholds --workers 1
 counted=$answer
@@ -78,8 +78,8 @@ known "puzzle15, each threshold" "$counted" "$SATIN_BIN/puzzle15" "$korf" 55 --t
 known "sleep" "leaves 81" "$sleep" 1 --depth 4 --branch 3
 survives "sleep" "leaves 256" 2 "$sleep" 100 --depth 8 --branch 2
 
-# The rays into the balls are about as many as Haines has published for his: within a tenth, as he says himself. The picture
-# is the same for any number of nodes, and what --watch leaves behind is the picture.
+# Haines published the numbers of rays for the balls; a tenth more or less is fine, as he says himself. The picture is the same
+# for any number of nodes, and the file of --watch ends as that picture.
 ray=$SATIN_BIN/raytrace
 try "$ray" --balls 4 --png "$work/balls.png" --ppm "$work/balls.ppm"
 balls=$answer
@@ -94,7 +94,7 @@ is "raytrace: the checksum is that of the pixels" "$(tail -c +16 "$work/balls.pp
   "$(sed -n 's/.*checksum //p' <<<"$balls")"
 try "$satin" run -n 3 -w 1 -- "$ray" --balls 4 --watch "$work/watched.png"
 is "raytrace: the same on three nodes" "$answer" "$balls"
-ok "raytrace: what was watched is the picture at the end" cmp -s "$work/watched.png" "$work/balls.png"
+ok "raytrace: the watched file is the picture at the end" cmp -s "$work/watched.png" "$work/balls.png"
 for scene in tetra-s3:62788 tetra-s5:53807 tetra-s6:49950 mount-s3:172519 balls-s2:263169; do
   file=${SATIN_DATA-}/nff/${scene%:*}.nff
   if [ -e "$file" ]; then
@@ -103,21 +103,21 @@ for scene in tetra-s3:62788 tetra-s5:53807 tetra-s6:49950 mount-s3:172519 balls-
   fi
 done
 try "$ray" --classic "$SATIN_SOURCE/apps/raytrace/classic.nff"
-is "raytrace: as the classic made it" "$(head -n 1 <<<"$answer")" "rays 15584 checksum 12df1b6bb0f7b8c9"
+is "raytrace: the same rays and picture as the classic Satin program" "$(head -n 1 <<<"$answer")" "rays 15584 checksum 12df1b6bb0f7b8c9"
 goal=${SATIN_DATA-}/satin/raytracer_test_goal.ppm
 if [ -e "$goal" ]; then
   try "$ray" --classic "${goal%/*}/raytracer_pics_balls2_small.nff" --ppm "$work/classic.ppm"
-  is "raytrace: the picture that the classic was tested by" \
+  is "raytrace: the reference picture of the classic program" \
     "$(tail -c 3072 "$work/classic.ppm" | od -An -v -tu1 | tr -s ' ' '\n' | grep .)" \
     "$(tail -n +4 "$goal" | tr -s ' \r' '\n' | grep .)"
 fi
 
-# A gun fires each 30 generations; what is written goes on as what it was made from.
+# The gun fires every 30 generations. A pattern that was written continues like the original.
 try "$SATIN_BIN/life" "$SATIN_SOURCE/apps/life/gun.rle" 150 --every 30
 is "life: the gun fires" "$(awk '{ printf "%s ", $4 }' <<<"$answer")" "36 41 46 51 56 61 "
 try "$SATIN_BIN/life" "$SATIN_SOURCE/apps/life/acorn.rle" 2000 --rle "$work/acorn.rle"
 try "$SATIN_BIN/life" "$work/acorn.rle" 3206
-is "life: the acorn goes on from what was written" "$answer" "generation 3206 population 633"
+is "life: the acorn continues from the written pattern" "$answer" "generation 3206 population 633"
 try "$satin" run -n 2 -- "$SATIN_BIN/life" "$SATIN_SOURCE/apps/life/acorn.rle" 2000 --border 5000 --keep 3
 is "life: larger borders and fewer kept phases change nothing" "$answer" "generation 2000 population 392"
 try "$satin" run -n 2 -- "$SATIN_BIN/life" "$work/acorn.rle" 3206 --rle -
@@ -131,8 +131,8 @@ bad () # NAME COMMAND…
   is "$name: exit code" "$code" 2
   ok "$name: one sentence" one_line
 }
-bad "a tree that nobody knows" "$uts" T7
-bad "a type that is none" "$uts" --type 4
+bad "an unknown tree" "$uts" T7
+bad "an unknown type" "$uts" --type 4
 bad "half an interval" "$integrate" 3
 bad "an epsilon of nothing" "$integrate" --epsilon 0
 bad "no time to sleep" "$sleep"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A tree whose leaves rest a while; leaf number BAD ends its process in the way that HOW says,
- * unless BOMB_MENDED is set. * BOMB HOW BAD MS DEPTH
- * When the file BOMB_GO exists leaves rest no more. */
+/* A tree of 2^DEPTH leaves that each sleep for MS. Leaf number BAD then ends its process in the way
+ * that HOW says, unless BOMB_MENDED is set. Usage: bomb HOW BAD MS DEPTH.
+ * When the file named by BOMB_GO exists, leaves no longer sleep. */
 #include <satin.h>
 
 #include <errno.h>
@@ -22,15 +22,15 @@ typedef enum
   HOW_DEEP,
   HOW_EXIT,
   HOW_QUICK,  /* quick_exit */
-  HOW_THREAD, /* pthread_exit: only the worker's thread would end */
-  HOW_HELPER, /* a thread of the job's own calls exit */
+  HOW_THREAD, /* pthread_exit: only the worker's thread ends */
+  HOW_HELPER, /* a thread that the job has started calls exit */
   HOW_ERROR,
-  HOW_KILL,  /* without a word */
-  HOW_CLOSE, /* all descriptors but the first three, as daemons do */
-  HOW_FORK,  /* only a process that the job has forked */
-  HOW_STAY,  /* nothing ends; what it has forked stays; so does one leaf of 256 */
+  HOW_KILL,  /* no message */
+  HOW_CLOSE, /* all descriptors but the first three are closed, as daemons do */
+  HOW_FORK,  /* only a process that the job has forked ends */
+  HOW_STAY,  /* nothing ends; a forked process stays; every 256th leaf does so, too */
   HOW_FAIL,  /* satin_fail */
-  HOW_ONCE,  /* a thread of its own aborts, not where main runs */
+  HOW_ONCE,  /* a thread of the job aborts, unless main runs here; every 64th leaf does so */
   HOW_NOT
 } How;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One program in several builds: LEAF is what a leaf returns, VERSION what it states of itself.
- * Usage: builds DEPTH NAP_MS: a tree of 2^DEPTH leaves that nap, while the file
- * NAPS_HASTE does not exist. */
+/* One program in several builds: LEAF is the result of a leaf, VERSION the stated version. Usage:
+ * builds DEPTH NAP_MS: a tree of 2^DEPTH leaves that sleep while the file named by NAPS_HASTE does
+ * not exist. */
 #include <satin.h>
 
 #include <stdlib.h>

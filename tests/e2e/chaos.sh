@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The matrix of faults: real processes on five hosts (namespaces) with a wide-area network between them, and everything
-# that can go wrong with processes, links, disks, clocks and stores. Each row says what people should see. Rows that
-# another test walks with more care run that test. Usage: chaos.sh [ROW…]; `make chaos ROWS='2 9'`. SECONDS_LONG: how
-# long the rows last that wait for nothing to happen (default 60).
+# The matrix of faults: real processes on five hosts (namespaces) with a wide-area network between them, and faults of
+# processes, links, disks, clocks and stores. Each row states what the user must see. A row that another test covers in more
+# detail runs that test. Usage: chaos.sh [ROW…]; `make chaos ROWS='2 9'`. SECONDS_LONG: the length of the rows that wait and
+# expect that nothing happens (default 60).
 . "$(dirname "$0")/netns.sh"
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/servers.sh"
@@ -16,7 +16,7 @@ holder=$SATIN_BIN/../tests/e2e/held
 export TMPDIR=$work/tmp
 mkdir "$TMPDIR"
 
-# ---- the grid: one node on host 1, where the launcher is, two on each of the others; host 3 by ssh ----
+# ---- the sites: one node on host 1, where the launcher is; two on each other host; host 3 by ssh ----
 
 make_sites ()
 {
@@ -43,14 +43,14 @@ END
   store=${uri-}
 }
 
-# start RUN LEAVES DEPTH: nine nodes on naps of LEAVES milliseconds, 2^DEPTH of them.
+# start RUN MS DEPTH: nine nodes run 2^DEPTH leaves that sleep for MS milliseconds each.
 start ()
 {
   wanted="0:leaves $((1 << $3))"
   begin_on_sites "$1" "$program" "$2" --depth "$3"
 }
-# start_held RUN LEAVES: the same on 2^15 naps, which end at once after let_go. A row that waits for something to happen in
-# a run needs one that is not over before that: nine nodes nap for six minutes where LEAVES is 100.
+# start_held RUN MS: the same with 2^15 leaves, which end at once after let_go. For rows that wait for an event: the run must
+# not end before it. With MS = 100 nine nodes take six minutes.
 start_held ()
 {
   hold
@@ -80,12 +80,12 @@ ended_within ()
 on () { nodes_on "$1" "$program"; nodes_on "$1" "$holder"; }
 one_on () { on "$1" | head -n 1; }
 figure () { sed -n "s/.*\"$1\": *\([0-9.]*\).*/\1/p" "$work/$2.stats"; }
-# What the ledger says: nodes that were believed dead; they come with the checkpoint, so only at the end.
+# The number of nodes that were believed dead, from the checkpoint's ledger; so it is known only at the end.
 deaths () { sqlite3 "$file" "SELECT count (*) FROM event WHERE kind = 'left' AND detail = 'gone'"; }
 pids_of () { nodes_of "$1" | awk '{ print $1 }'; }
 lists () { pids_of "$1" | grep -qx "$2"; }
 unlisted () { [ -n "$(pids_of "$1")" ] && ! lists "$1" "$2"; }
-few () # RUN NUMBER: it goes on, with so many nodes at most
+few () # RUN NUMBER: the run goes on with at most NUMBER nodes
 {
   local n
   n=$(pids_of "$1" | wc -l)
@@ -94,7 +94,7 @@ few () # RUN NUMBER: it goes on, with so many nodes at most
 coordinator_of () { nodes_of "$1" | awk '/"coordinator"/ { print $1; exit }'; }
 another_master () { local now; now=$(master_of "$1"); [ -n "$now" ] && [ "$now" != "$2" ]; }
 
-# within NAME LIMIT COMMAND…: it comes true within so many seconds; says after how many.
+# within NAME LIMIT COMMAND…: the command succeeds within LIMIT seconds; prints after how many milliseconds.
 within ()
 {
   local name=$1 limit=$2 before
@@ -107,7 +107,7 @@ within ()
   ok "$name within $limit s" [ "$before" -le $((limit * 1000)) ]
 }
 
-# walked NAME SCRIPT [ARG…]: another end-to-end test, which walks this row.
+# walked NAME SCRIPT [ARG…]: runs another end-to-end test, which covers this row.
 walked ()
 {
   local name=$1 script=$2 counts
@@ -128,8 +128,8 @@ unit () # NAME PROGRAM
   (cd "$SATIN_BIN/.." && timeout 300 "tests/unit/$2" >"$work/walked" 2>&1)
   is "$1 ($2)" $? 0
 }
-# A simulation walks this row at every event: make sim.
-simulated () { skip "$1" "the simulator walks it: make check, make sim"; }
+# The simulator covers this row at every event: make sim.
+simulated () { skip "$1" "the simulator covers it: make check, make sim"; }
 
 # ---- the rows ----
 
@@ -139,9 +139,9 @@ row_1 () # kill -9 of a worker
   local victim
   victim=$(one_on 4)
   kill -9 "$victim"
-  within "1: a node that was killed is missed" 3 unlisted worker "$victim"
+  within "1: a killed node leaves the roster" 3 unlisted worker "$victim"
   answered "1: kill -9 of a node"
-  is "1: one line tells of it" "$(grep -c 'died (signal 9)\|ended' <<<"$words")" 1
+  is "1: one message reports it" "$(grep -c 'died (signal 9)\|ended' <<<"$words")" 1
   is "1: one death is counted" "$(figure crashes worker)" 1
 }
 
@@ -209,13 +209,13 @@ row_7 () # SIGSTOP
   sleep 5
   kill -CONT "$victim"
   sleep 3
-  ok "7: a node that stood for 5 s is still there" lists stop "$victim"
+  ok "7: a node that was stopped for 5 s is still a member" lists stop "$victim"
   kill -STOP "$victim"
-  within "7: one that stands for longer is given up" 30 unlisted stop "$victim"
+  within "7: a node that is stopped for longer is evicted" 30 unlisted stop "$victim"
   kill -CONT "$victim"
-  within "7: and comes back when it goes on" 30 lists stop "$victim"
+  within "7: and joins again when it continues" 30 lists stop "$victim"
   kill -STOP "$(one_on 4)"
-  answered "7: one stands for ever"
+  answered "7: a node stays stopped to the end"
   # shellcheck disable=SC2046
   kill -9 $(on 4) 2>/dev/null
 }
@@ -232,10 +232,10 @@ row_8 () # a slow node
     kill -CONT "$victim"
     sleep 0.05
   done
-  answered "8: a node with a twentieth of its time"
+  answered "8: a node that runs a twentieth of the time"
   wall=$(figure wall_s slow)
   echo "# wall $wall s; two nodes alone take $((256 / 2 * 200 / 1000)) s, a leaf of the slow one up to 4 s"
-  ok "8: it delays nobody by more than one of its jobs" awk -v w="$wall" 'BEGIN { exit !(w < 256 / 2 * 0.2 + 4 + 3) }'
+  ok "8: the slow node delays the run by at most one of its jobs" awk -v w="$wall" 'BEGIN { exit !(w < 256 / 2 * 0.2 + 4 + 3) }'
 }
 
 row_9 () # splits
@@ -247,14 +247,14 @@ row_9 () # splits
   sleep 4
   is "9: a split of 8 s costs no node" "$(pids_of split | sort | uniq | wc -l)" 9
   wan "cut 4 1" "cut 1 4" "cut 4 2" "cut 2 4" "cut 4 3" "cut 3 4" "cut 5 1" "cut 1 5" "cut 5 2" "cut 2 5" "cut 5 3" "cut 3 5"
-  within "9: in a split that lasts each side goes on alone" 40 few split 5
+  within "9: in a lasting split each side goes on alone" 40 few split 5
   sleep 5
   wan "join * *"
-  within "9: and they meet again" 60 up split 9
+  within "9: and the sides merge again" 60 up split 9
   wan "cut 2 *"
-  within "9: a host that hears all and is not heard is given up" 40 few split 7
+  within "9: a host that can receive but not send is evicted" 40 few split 7
   wan "join 2 *"
-  within "9: and comes back" 60 up split 9
+  within "9: and joins again" 60 up split 9
   answered "9: one answer in spite of splits"
 }
 
@@ -263,10 +263,10 @@ row_10 () # bad lines
   wan "delay * * 150" "loss * * 2"
   start lossy 200 $((long > 300 ? 14 : 12))
   sleep "$long"
-  is "10: $long s at 2 % of loss and 300 ms: nobody is believed dead" "$(deaths)" 0
+  is "10: $long s with 2 % loss and 300 ms round trip: no node is believed dead" "$(deaths)" 0
   wan "delay * * 10 2" "loss * * 0"
   answered "10: 2 % of loss"
-  is "10: nobody was to the end" "$(deaths)" 0
+  is "10: no node was believed dead to the end" "$(deaths)" 0
   start worse 100 9
   wan "loss * * 20"
   sleep 15
@@ -284,7 +284,7 @@ row_11 () # half-open connections
   local victim
   victim=$(one_on 5)
   wan_cut 5
-  within "11: silence is noticed" 30 unlisted half "$victim"
+  within "11: a silent node is evicted" 30 unlisted half "$victim"
   answered "11: half-open connections"
   wan_join 5
 }
@@ -328,10 +328,10 @@ row_15 () # the store goes away and comes back
   begin "$satin" run -n 3 -w 1 --name far --checkpoint "$store/far.satin" --interval 1 -- "$holder" "$work/go" 15 200
   ok "15: rows stand at the store" wait_for 60 has_rows "$file"
   wan_cut 3
-  ok "15: that the store is away is said" wait_for 60 grep -q "^satin: checkpoint 'sftp" "$work/begun.words"
+  ok "15: the launcher reports that the store is away" wait_for 60 grep -q "^satin: checkpoint 'sftp" "$work/begun.words"
   wan_join 3
   answered "15: the store was away"
-  ok "15: what stands there at the end is whole" integrity "$file"
+  ok "15: the file at the store is whole at the end" integrity "$file"
   walked "15: stores that are down, hang, refuse" uri.sh
 }
 row_16 () { walked "16: refused at the start, without a password in the words" uri.sh; }
@@ -356,7 +356,7 @@ row_21 () # clocks
     sleep 1
   done
   answered "21: clocks a year ahead, and clocks that jump"
-  is "21: nobody was believed dead" "$(deaths)" 0
+  is "21: no node was believed dead" "$(deaths)" 0
 }
 
 memory_group () { echo "/sys/fs/cgroup/memory/satin-chaos-$$"; }
@@ -373,7 +373,7 @@ row_22 () # out of memory
   echo "$victim" >"$group/cgroup.procs"
   echo 1000 >"/proc/$victim/oom_score_adj"
   echo $((40 << 20)) >"$group/memory.limit_in_bytes"
-  # Something in the same group takes all its memory; the kernel then chooses the node.
+  # Another process in the same group uses all its memory. The kernel then kills the node, whose oom_score_adj is higher.
   (echo -1000 >/proc/self/oom_score_adj; echo 0 >"$group/cgroup.procs"
    exec timeout 20 head -c 60m /dev/zero) 2>/dev/null | (echo 0 >"$group/cgroup.procs"; exec timeout 20 tail -n 1) >/dev/null 2>&1 &
   within "22: the kernel kills a node for its memory" 20 gone "$victim"
@@ -387,12 +387,12 @@ row_23 () # no more descriptors
   start_held files 200
   victim=$(one_on 2)
   prlimit --pid "$victim" --nofile=$(($(ls "/proc/$victim/fd" | wc -l) + 1))
-  # Who comes now finds no place there.
+  # The victim cannot accept connections of the nodes that join now.
   sed -n '/host5/,$p' "$work/sites" >"$work/more"
   timeout 200 "$satin" add files --sites "$work/more" >"$work/added" 2>&1 &
-  ok "23: others join all the same" wait_for 30 up files 11
-  ok "23: the one without descriptors goes on" lists files "$victim"
-  ok "23: without turning in circles" idle "$victim"
+  ok "23: other nodes join all the same" wait_for 30 up files 11
+  ok "23: the node without descriptors goes on" lists files "$victim"
+  ok "23: and does not spin" idle "$victim"
   answered "23: no descriptors"
 }
 idle () # PID: it uses less than a fifth of a processor for two seconds
@@ -424,13 +424,13 @@ row_25 () # strangers
     [ $((i % 25)) -eq 24 ] && sleep 0.2
   done
   answered "25: a thousand strangers at a port"
-  is "25: nobody was believed dead" "$(deaths)" 0
+  is "25: no node was believed dead" "$(deaths)" 0
   walked "25 and 26: garbage, half a greeting, wrong or no credential" garbage.sh
 }
 row_26 () { row_25; }
 row_27 () { [ -x "$here/poison.sh" ] && walked "27: a job that crashes" poison.sh || skip "27" "no test of jobs that crash"; }
-row_28 () { walked "28: what main and jobs say and hold" solo.sh; }
-row_29 () { walked "29: jobs that do not keep the laws" laws.sh; }
+row_28 () { walked "28: the output and the resources of main and jobs" solo.sh; }
+row_29 () { walked "29: jobs that break the laws" laws.sh; }
 
 row_30 () # around the end
 {
@@ -455,7 +455,7 @@ row_32 () { unit "32: greetings of other versions" test-wire; }
 ok "five hosts" make_sites || finish
 for ((row = 1; row <= 32; row++)); do
   [ "$chosen" = "  " ] || [[ $chosen == *" $row "* ]] || continue
-  # Two numbers for one walk.
+  # These rows run the same test as another row.
   [ "$chosen" = "  " ] && [[ $row == 20 || $row == 26 || $row == 16 ]] && continue
   echo "# row $row: $(declare -f "row_$row" | sed -n '1s/ .*//p')"
   began=$SECONDS

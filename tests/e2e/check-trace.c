@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads the file of --trace as a viewer would and says what is in it: check-trace FILE prints
- * "processes N lanes N" and how often each span and mark stands there; exit code 1 and a sentence
- * when it is not JSON, when time goes back in a lane, or when spans do not nest. With `torn` as
- * second argument the array need not be closed, nor the last span ended. */
+/* Reads a file of --trace as a viewer would. check-trace FILE prints "processes N lanes N" and the
+ * number of each span and mark. It prints "wrong: …" and ends with exit code 1 if the file is not
+ * JSON, if time goes back in a lane, or if spans do not nest. With `torn` as second argument the
+ * array need not be closed, and spans need not end. */
 #include "text/json.h"
 
 #include <stdio.h>

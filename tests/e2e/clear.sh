@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Plain ftp and http, which send passwords in clear: no verb connects there without --insecure. The servers are stubs that
-# note each connection and each line.
+# Plain ftp and http send passwords in clear: no verb connects there without --insecure. The servers are stubs that log each
+# connection and each line.
 . "$(dirname "$0")/lib.sh"
-python=/usr/bin/python3 # one of a user's own may need his HOME
+python=/usr/bin/python3 # a python3 in the user's PATH may need the user's HOME
 [ -x $python ] || python=$(command -v python3) || { echo "1..0 # SKIP python3 is not installed"; exit 0; }
 cat >"$work/stub.py" <<'END'
 import socketserver, sys
@@ -44,7 +44,7 @@ chmod 600 "$HOME/.netrc"
 fib=("$SATIN_BIN/fib" 10)
 "${fib[@]}" --checkpoint "$work/own.db" >"$work/nothing" 2>&1
 
-visit () # VERB INSECURE URI: the words of each verb that takes one
+visit () # VERB INSECURE URI: runs VERB on URI, with --insecure if INSECURE is yes
 {
   local verb=$1 uri=$3 insecure=()
   [ "$2" = yes ] && insecure=(--insecure)

@@ -1,42 +1,42 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# What people say to a run that goes on: save, wait, log, cancel; a batch system's warning; how long a suspend waits.
+# Commands to a run in progress: save, wait, log, cancel. SIGUSR1, the warning of a batch system. How long a suspend waits.
 . "$(dirname "$0")/lib.sh"
 file=$work/c.satin
 
 choose_heavy
-# One leaf that outlasts everything.
+# One leaf that runs longer than the whole test.
 nap=("$SATIN_BIN/sleep" $((600 * 1000)) --depth 0)
 events () { sqlite3 "$file" "SELECT count (*) FROM event WHERE kind = '$1'" 2>/dev/null || echo 0; }
 saved_work () { sqlite3 "$file" 'SELECT total (work_s) >= 0.1 FROM result' 2>/dev/null; }
 
 begin "$satin" run -n 2 -w 1 --name ctl --checkpoint "$file" --interval 600 -- "${heavy[@]}"
 ok "two nodes are up" wait_for $((10 * slow)) up ctl 2
-ok "work is at risk, and said to be" wait_for $((20 * slow)) has_worked ctl 0.5
+ok "status shows the work at risk" wait_for $((20 * slow)) has_worked ctl 0.5
 try "$satin" save ctl
 is "satin save returns" "$code" 0
-ok "with the generation" grep -q "is saved in .* (generation [0-9]" <<<"$words"
-ok "what was finished is published although no interval had passed" has_rows "$file"
-is "with what it cost" "$(saved_work)" 1
+ok "it names the generation" grep -q "is saved in .* (generation [0-9]" <<<"$words"
+ok "finished jobs are published although no interval has passed" has_rows "$file"
+is "with the cost of the jobs" "$(saved_work)" 1
 ok "the file is sound" integrity "$file"
-# On a machine at work the coordinator may be slow enough for another election.
+# On a busy machine the coordinator may be so slow that there is another election.
 is "joins are in the ledger" "$(sqlite3 "$file" "SELECT count (DISTINCT node) FROM event WHERE kind = 'joined'")" 2
-ok "so is the election" [ "$(events elected)" -ge 1 ]
-ok "and the publications" [ "$(events published)" -ge 1 ]
+ok "the election is in the ledger" [ "$(events elected)" -ge 1 ]
+ok "the publications are in the ledger" [ "$(events published)" -ge 1 ]
 try "$satin" log ctl
 ok "satin log shows what the nodes wrote" grep -q "this node is master" <<<"$answer"
 id=$(nodes_of ctl | awk '!/"master"/ { print $1; exit }')
 try "$satin" log ctl "$id"
-ok "of one node, too" grep -q "joined as node" <<<"$answer"
-ok "only of that one" [ "$(grep -c "this node is master" <<<"$answer")" = 0 ]
+ok "satin log shows one node" grep -q "joined as node" <<<"$answer"
+ok "… and only that node" [ "$(grep -c "this node is master" <<<"$answer")" = 0 ]
 try "$satin" log ctl 9.9
-is "a node that is not there has no log" "$code" 1
+is "an unknown node has no log" "$code" 1
 "$satin" log ctl --follow >"$work/followed" 2>&1 &
 follower=$!
 "$satin" wait ctl >"$work/waited" 2>&1 &
 waiter=$!
 stays () { [ "$(find "$runs/ctl" -name '*.stays' | wc -l)" -ge "$1" ]; }
-ok "two others read the folder" wait_for $((10 * slow)) stays 2
+ok "both register in the run's folder" wait_for $((10 * slow)) stays 2
 kill -USR1 "$begun"
 ended
 is "SIGUSR1 to the launcher suspends" "$code" 75
@@ -44,8 +44,8 @@ wait $waiter
 is "satin wait gives the run's exit code" "$?" 75
 wait_for 5 gone $follower
 ok "satin log --follow ends with the run" gone $follower
-ok "it has followed" grep -q "joined as node" "$work/followed"
-ok "the last of them removes the folder" wait_for 5 [ ! -e "$runs/ctl" ]
+ok "satin log --follow showed what was written" grep -q "joined as node" "$work/followed"
+ok "the last reader removes the folder" wait_for 5 [ ! -e "$runs/ctl" ]
 
 chmod a-w "$file"
 before=$(sha256sum "$file")
@@ -53,38 +53,38 @@ cp "$file" "$work/other.satin"
 try "$satin" resume "$file" --checkpoint "$work/other.satin"
 is "a resume does not write over another file" "$code" 4
 begin "$satin" resume "$work/other.satin" --checkpoint "file://$work/./other.satin" -n 2 -w 1 --name same
-ok "one with the same place goes on there" wait_for $((10 * slow)) up same 2
-is "… as its own" "$("$satin" status same --json | grep -cF "\"checkpoint\":\"$work/other.satin\"")" 1
+ok "a resume at another name of the same place goes on" wait_for $((10 * slow)) up same 2
+is "… with the plain path as its checkpoint" "$("$satin" status same --json | grep -cF "\"checkpoint\":\"$work/other.satin\"")" 1
 try "$satin" cancel same
 ended
-is "… and ends as any other" "$code" 7
+is "… and can be cancelled" "$code" 7
 begin "$satin" resume "$file" --checkpoint "$work/d.satin" -n 3 -w 1 --name ctl --interval 600
-ok "a read-only file is gone on from at another place" wait_for $((10 * slow)) up ctl 3
+ok "a read-only file is resumed at another place" wait_for $((10 * slow)) up ctl 3
 launcher=$begun
 kill -9 "$launcher"
 wait "$launcher" 2>/dev/null
 try "$satin" status "$work/d.satin"
-ok "the checkpoint's place finds a run whose launcher died" grep -q '^ctl ' <<<"$answer"
+ok "status finds a run without launcher by its checkpoint's place" grep -q '^ctl ' <<<"$answer"
 hears_elsewhere () # when the nodes are published
 {
   try env XDG_STATE_HOME="$work/elsewhere" "$satin" status "file://$work/d.satin"
   grep -q "^satin: checkpoint '$work/d.satin' is in use by run 'ctl' on .*: ask there" <<<"$words"
 }
-ok "who has no folder of that run hears where it is" wait_for $((10 * slow)) hears_elsewhere
+ok "status without the run's folder says where the run is" wait_for $((10 * slow)) hears_elsewhere
 try_freed "$satin" wait "$work/d.satin"
-is "satin wait shows the answer that a dead launcher cannot" "$answer" "$heavy_answer"
+is "satin wait shows the answer in place of the dead launcher" "$answer" "$heavy_answer"
 is "with exit code 0" "$code" 0
 is "the first file is as it was" "$(sha256sum "$file")" "$before"
-is "the other one has the end" "$(sqlite3 "$work/d.satin" 'SELECT state FROM progress')" finished
-ok "nothing stays" wait_for 5 [ ! -e "$runs/ctl" ]
+is "the other file is finished" "$(sqlite3 "$work/d.satin" 'SELECT state FROM progress')" finished
+ok "the run's folder is removed" wait_for 5 [ ! -e "$runs/ctl" ]
 try "$satin" status "$work/d.satin"
-is "a checkpoint that no run works on is not a run" "$code:$words" \
+is "status of a checkpoint that no run uses" "$code:$words" \
   "1:satin: no run works on '$work/d.satin' (\`satin inspect\` shows what is in it)"
 cp "$work/d.satin" "$work/idle.satin"
 for verb in suspend save cancel wait log add "leave --site a"; do
   # shellcheck disable=SC2086
   try "$satin" $verb "$work/idle.satin"
-  ok "nor for $verb" grep -q "no run works on '$work/idle.satin'" <<<"$words"
+  ok "$verb of a checkpoint that no run uses" grep -q "no run works on '$work/idle.satin'" <<<"$words"
 done
 
 begin "$satin" run -n 2 -w 1 --name long --checkpoint "$work/long.satin" -- "${nap[@]}"
@@ -92,7 +92,7 @@ ok "a run with one endless leaf is up" wait_for $((10 * slow)) up long 2
 ok "the leaf has begun" wait_for $((10 * slow)) eval '[ "$("$satin" jobs long 2>/dev/null | grep -c /)" -ge 1 ]'
 try "$satin" save long --within 0.5
 is "save --within does not wait for it either" "$code" 0
-ok "and names the node that runs it" grep -q "did not poll in time: 1\.[12]\$" <<<"$words"
+ok "and names the node that runs the leaf" grep -q "did not poll in time: 1\.[12]\$" <<<"$words"
 try timeout $((15 * slow)) "$satin" suspend long --within 0.5 # without, it waits for 20 s
 is "suspend --within does not wait for the leaf" "$code" 0
 ended
@@ -113,11 +113,11 @@ begin "$satin" run -n 2 -w 1 --name both --checkpoint "$work/both.satin" -- "${n
 ok "a run with one endless leaf is up again" wait_for $((10 * slow)) up both 2
 "$satin" suspend both 2>"$work/overtaken" &
 overtaken=$!
-ok "somebody waits for its suspension" wait_for $((5 * slow)) eval 'compgen -G "$runs/both/*.stays" >/dev/null'
+ok "satin suspend waits" wait_for $((5 * slow)) eval 'compgen -G "$runs/both/*.stays" >/dev/null'
 try "$satin" cancel both
 is "satin cancel does not wait for the suspension" "$code" 0
 wait "$overtaken"
-is "satin suspend was overtaken, and says so" "$?:$(cat "$work/overtaken")" \
+is "satin suspend reports that the run was cancelled first" "$?:$(cat "$work/overtaken")" \
   "7:satin: run 'both' is cancelled, before it could be suspended; what was saved is kept in $work/both.satin"
 ended
 is "the run was cancelled" "$code" 7
@@ -132,20 +132,20 @@ begin "${heavy[@]}" --workers 2 --checkpoint "$work/soon.satin"
 ok "another program alone runs" wait_for $((10 * slow)) eval 'compgen -G "$runs/held-*/run" >/dev/null'
 "$satin" wait "$(ls "$runs")" >"$work/waited" 2>&1 &
 waiter=$!
-ok "somebody waits for it" wait_for $((10 * slow)) eval 'compgen -G "$runs/held-*/*.stays" >/dev/null'
+ok "satin wait waits" wait_for $((10 * slow)) eval 'compgen -G "$runs/held-*/*.stays" >/dev/null'
 finished
 wait "$waiter"
-is "satin wait leaves its answer to itself" "$?:$(cat "$work/waited")" "0:"
-is "which shows it" "$code:$answer" "0:$heavy_answer"
+is "satin wait does not show its answer" "$?:$(cat "$work/waited")" "0:"
+is "the program shows it" "$code:$answer" "0:$heavy_answer"
 
-# A launcher that is killed before it has seen the end.
+# A launcher that is stopped and then killed does not see the end.
 begin "$satin" run -n 2 -w 1 --name stands --checkpoint "$work/stands.satin" -- "${heavy[@]}"
-ok "two nodes of a launcher that stands still" wait_for $((10 * slow)) up stands 2
+ok "two nodes of a launcher that will be stopped" wait_for $((10 * slow)) up stands 2
 launcher=$(sed -n 's/^launcher_pid=//p' "$runs/stands/run")
 kill -STOP "$launcher"
 "$satin" wait stands >"$work/waited" 2>&1 &
 waiter=$!
-ok "somebody waits beside it" wait_for $((10 * slow)) eval 'compgen -G "$runs/stands/*.stays" >/dev/null'
+ok "satin wait waits beside the launcher" wait_for $((10 * slow)) eval 'compgen -G "$runs/stands/*.stays" >/dev/null'
 let_go
 ok "the run ends" wait_for $((20 * slow)) test -e "$runs/stands/end"
 hold
@@ -154,27 +154,27 @@ wait "$waiter"
 is "satin wait shows the answer in its place" "$?:$(cat "$work/waited")" "0:$heavy_answer"
 ended
 
-# Of nodes of other hosts it is not known here how they went on.
+# All nodes are killed. Nodes of other hosts might have gone on, and their end is not known here.
 begin "$satin" run -n 2 -w 1 --name unknown --checkpoint "$work/unknown.satin" -- "${heavy[@]}"
 ok "two nodes with a checkpoint" wait_for $((10 * slow)) eval 'up unknown 2 && [ -e "$work/unknown.satin" ]'
 "$satin" wait unknown >"$work/waited" 2>&1 &
 waiter=$!
-ok "somebody waits" wait_for $((10 * slow)) eval 'compgen -G "$runs/unknown/*.stays" >/dev/null'
+ok "satin wait waits for run 'unknown'" wait_for $((10 * slow)) eval 'compgen -G "$runs/unknown/*.stays" >/dev/null'
 # shellcheck disable=SC2046
 kill -9 "$begun" $(our_nodes)
 wait "$waiter"
-is "satin wait tells how to know more" "$?:$(cat "$work/waited")" "1:satin: all nodes of 'unknown' are gone, and none has recorded \
+is "satin wait says how to learn more" "$?:$(cat "$work/waited")" "1:satin: all nodes of 'unknown' are gone, and none has recorded \
 here that the run had ended: \`satin resume $work/unknown.satin\` goes on, or shows the answer"
 ended
 
-# While the launcher still starts nodes.
+# SIGUSR1 while the launcher still starts nodes.
 begin "$satin" run -n 16 -w 1 --name soon --checkpoint "$work/soon.satin" -- "${heavy[@]}"
 until compgen -G "$runs/soon/node-*.log" >/dev/null || gone "$begun"; do :; done
 kill -USR1 "$begun"
 ended
 is "SIGUSR1 before all nodes are started suspends, too" "$code" 75
 
-# A warning that comes when the answer is there is too late to matter.
+# A warning that comes after the answer has no effect.
 late () # COMMAND…
 {
   : >"$work/begun.answer"
@@ -187,14 +187,14 @@ late () # COMMAND…
   [ "$code" -eq 0 ]
 }
 for _ in 1 2 3; do
-  ok "warnings behind the answer do not change the exit code" late "$satin" run -n 2 -w 1 -- "$SATIN_BIN/fib" 20
+  ok "warnings after the answer do not change the exit code" late "$satin" run -n 2 -w 1 -- "$SATIN_BIN/fib" 20
 done
-ok "nor that of a program alone" late "$SATIN_BIN/fib" 20 --workers 2 --checkpoint "$work/late.satin"
+ok "… nor that of a program alone" late "$SATIN_BIN/fib" 20 --workers 2 --checkpoint "$work/late.satin"
 
 try "$satin" cancel nosuchrun
-is "there is nothing to cancel" "$code" 1
+is "cancel of an unknown run: exit code" "$code" 1
 try "$satin" suspend a b
-is "one run at a time" "$code" 2
+is "suspend of two runs: exit code" "$code" 2
 try "$satin" suspend a --within soon
-is "seconds are numbers" "$code" 2
+is "seconds that are no number: exit code" "$code" 2
 finish

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Stands in for libcurl.so.4 in a test and passes everything on to the real one, REAL_CURL in the
- * environment, but for the call that curl_shim_arm said. place-fail.c arms it. With
- * CURL_SHIM_TRY_MS what is done for a trial takes so much longer each time, with CURL_SHIM_GET_MS
- * what brings a large file. CURL_SHIM_RATE: no more bytes a second come than so many. */
+/* Replaces libcurl.so.4 in a test. Passes each call on to the real library, which REAL_CURL in the
+ * environment names, except the call that curl_shim_arm chose. place-fail.c arms it.
+ * CURL_SHIM_TRY_MS: each transfer of a trial file takes so many milliseconds longer.
+ * CURL_SHIM_GET_MS: each download of a large file does. CURL_SHIM_RATE: the limit of downloads in
+ * bytes a second. */
 #define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
 
@@ -19,8 +20,8 @@
 typedef enum
 {
   SHIM_NOTHING,
-  SHIM_REFUSE, /* perform fails and has done nothing */
-  SHIM_LOSE,   /* perform is done, and its success is not told */
+  SHIM_REFUSE, /* perform fails without a transfer */
+  SHIM_LOSE,   /* perform makes the transfer but returns an error */
   SHIM_SETTING,
   SHIM_LIST,
   SHIM_INIT
@@ -104,7 +105,7 @@ is_trial (CURLoption option, const void *value)
   return option == CURLOPT_URL && strstr (value, ".try") != NULL;
 }
 
-/* One argument of 64 bits, whatever it is. */
+/* The one argument has 64 bits, whatever its type. */
 CURLcode
 curl_easy_setopt (CURL *curl, CURLoption option, ...)
 {

@@ -1,17 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Optimisers that are killed whole and suspended in turns, and resumed on another number of nodes: what they have so far never
-# gets worse, and each suspend says it. Usage: cycles.sh [TIMES] (make cycles: 20; 3 in `make check`).
+# Optimisers are in turns killed with all nodes and suspended, and resumed on another number of nodes. Their best value never
+# gets worse, and each suspension shows it. Usage: cycles.sh [TIMES] (make cycles: 20; `make check`: 3).
 . "$(dirname "$0")/lib.sh"
 is_long && usual=20 || usual=3
 times=${1-$usual}
 file=$work/c.satin
 
-# main looks for a first solution by itself before the root begins: only then has it something to say.
+# main finds a first solution before the root begins: before that it has none to show.
 searches () { "$satin" status "$1" 2>/dev/null | grep -q ' at risk [0-9.]*[1-9]'; }
 published () { [ -e "$file" ] && [ "$(stat -c %i:%y "$file")" != "$before" ]; }
 
-cycles () # APP FILE BOUND SIGN: what it says is so far and, at least or at most; SIGN -1: less is better
+cycles () # APP FILE BOUND SIGN: BOUND is `most` or `least`, as in its message; SIGN is -1 if smaller values are better
 {
   local turn so_far best= before= app=$1 worse=0 lost=0
   for ((turn = 1; turn <= times; turn++)); do
@@ -41,13 +41,13 @@ cycles () # APP FILE BOUND SIGN: what it says is so far and, at least or at most
     fi
     best=${so_far:-$best} before=$(stat -c %i:%y "$file")
   done
-  is "$app: $times cycles, each publishes and says how far it is" "$lost" 0
-  is "$app: none is worse than one before" "$worse" 0
+  is "$app: $times cycles, each publishes and shows its best value" "$lost" 0
+  is "$app: no best value is worse than an earlier one" "$worse" 0
   ok "$app: the checkpoint is whole" "$satin" inspect --verify "$file"
   rm -f "$file"*
 }
 
-# All of them take for ever. A knapsack that keeps its bound far from what fits.
+# None of these inputs can be solved in the time. In this knapsack the bound stays far from the best packing.
 total=0 x=1
 for ((i = 0; i < 60; i++)); do
   x=$((x * 6364136223846793005 + 1442695040888963407))

@@ -1,23 +1,23 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Coordinators that die at a step of a publication (SATIN_CRASH_AT, storage/README), base or delta, by each scheme: what
-# stands at the URI opens each time, and holds all that was ever told to be published there. A few steps in `make check`,
-# every step of every request with `all` (and the schemes that are to be tried), which takes many minutes.
+# Coordinators that die at a step of a publication (SATIN_CRASH_AT, storage/README), of a base or a delta, by each scheme. After
+# each death the file at the URI can be opened and holds all rows that were reported as published there. `make check` tries a
+# few steps. `all`, optionally with the schemes to try, tries every step of every request, which takes many minutes.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/servers.sh"
 check=$SATIN_BIN/../tests/e2e/delta-check
 trap 'stop_servers; leave' EXIT
 export TMPDIR=$work/tmp
 mkdir "$TMPDIR"
-export FROM=300000 # half a megabyte stands for large
+export FROM=300000 # a base of this many bytes may have a delta
 base=6000 each=30 times=2
 more=${1-} schemes=("${@:2}")
 
 found () { timeout 60 "$check" "$file" 2>&1; }
 told () { tail -n 1 "$work/answer" | cut -d' ' -f1; }
-# Of a dead writer a lock may stay, which the next one of this host takes at once (place.sh).
+# A dead writer's lock may stay. The next writer on this host takes it at once (place.sh).
 
-# NAME POINT N: one death, and what it leaves. FALSE: it was not reached.
+# NAME POINT N: one death, and a check of the file that it leaves. FALSE if the point was not reached.
 die () {
   local now
   SATIN_CRASH_AT=$2:$3 try "$check" "$file" "$rows" "$each" "$times" end
@@ -38,14 +38,14 @@ begin_scheme () { # NAME
   file=$uri/dies.db rows=$base n_bad=0 n_dead=0 n_tried=0
   try "$check" "$file" 0 "$base" 1
   said=$(told | grep -x '[0-9]*' || echo 0)
-  is "$1: what is there before the first death" "$said" "$base"
+  is "$1: the rows before the first death" "$said" "$base"
 }
 
-end_scheme () { # NAME: and how many must have died
-  is "$1: what was published stands there after each of $n_dead deaths" "$n_bad" 0
+end_scheme () { # NAME MINIMUM: checks the file; at least MINIMUM deaths must have happened
+  is "$1: all published rows are there after each of $n_dead deaths" "$n_bad" 0
   ok "$1: … which are enough" [ "$n_dead" -ge "$2" ]
   try "$check" "$file" "$rows" "$each" 1 end
-  is "$1: after it all whoever goes on ends with what stands there" "$(found)" "$(told)"
+  is "$1: a last coordinator publishes all rows" "$(found)" "$(told)"
   is "$1: … in one file" "$(find "$files" -name 'dies.db*' ! -name '*.tmp' ! -name '*.try*' | wc -l)" 1
 }
 
@@ -70,7 +70,7 @@ all_deaths () { # NAME
 }
 
 wanted () { [ -z "$more" ] || [ ${#schemes[@]} -eq 0 ] || [[ " ${schemes[*]} " == *" $1 "* ]]; }
-deaths () { # NAME POINT:N…: those of `make check`
+deaths () { # NAME POINT:N…: these points; all points if `all` was given
   if [ -n "$more" ]; then all_deaths "$1"; else some_deaths "$@"; fi
 }
 
@@ -107,5 +107,5 @@ fi
 if wanted s3; then
   if start_s3 "$work/s3"; then files=$work/s3/data/satin/files; deaths s3 sending:4 requested:10 remove-delta:1; else skip s3 "$why"; fi
 fi
-is 'the dead left no file where temporary ones lie' "$(find "$TMPDIR" -name 'satin-??????' | wc -l)" 0
+is 'no temporary file of a dead coordinator is left' "$(find "$TMPDIR" -name 'satin-??????' | wc -l)" 0
 finish

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A coordinator alone with its store: delta-check URI FIRST N TIMES [end] goes on with the
- * checkpoint at URI, saves N new rows TIMES times, each time until they are published, and says so
- * on a line: how many rows stand there, how many bytes were sent. `end`: with a last publication.
- * FROM, in the environment: from how many bytes on a base may have a delta. SATIN_CRASH_AT works as
- * everywhere. `delta-check URI` says how many rows a reader finds; `delta-check --bid URI` of how
- * many bytes a commit was that was tried there for a bid. */
+/* A coordinator alone with its store. delta-check URI FIRST N TIMES [end]: continues the checkpoint
+ * at URI and TIMES times saves N new rows and waits until they are published. After each it prints
+ * a line: the rows in the checkpoint, the bytes sent, the generation. `end`: with a last
+ * publication. FROM in the environment: the size in bytes from which a base may have a delta.
+ * SATIN_CRASH_AT works as everywhere. `delta-check URI` prints how many rows a reader finds;
+ * `delta-check --bid URI` prints the bytes of the trial commit that a bid makes there. */
 #include "../unit/checkpoint.h"
 
 #include "coordinator/bid.h"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Large checkpoints at a store: a base and a delta beside it (storage/README), by real servers on loopback, each skipped
-# with its reason where it is not installed. Half a megabyte stands for large. Deaths on the way: deaths.sh.
+# Large checkpoints at a store: a base and a delta beside it (storage/README), with real servers on loopback. A store whose
+# server is not installed is skipped with the reason. Half a megabyte counts as large. Deaths during a publication: deaths.sh.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/servers.sh"
 check=$SATIN_BIN/../tests/e2e/delta-check
@@ -9,7 +9,8 @@ trap 'stop_servers; leave' EXIT
 export FROM=500000
 base=10000 # rows, which take about 1.1 MB
 
-# Rows that stand at $file for every reader; rows, bytes and generation that the last line of the coordinator told.
+# found: the rows that a reader finds at $file. told, sent, generation: rows, bytes and generation in the last line that the
+# coordinator printed.
 found () { "$check" "$file" 2>&1; }
 told () { tail -n 1 "$work/answer" | cut -d' ' -f1; }
 sent () { tail -n 1 "$work/answer" | cut -d' ' -f2; }
@@ -23,23 +24,23 @@ grows () { # NAME
   is "$1: a base is published" "$(found)" "$base"
   whole=$(sent) times=$(generation)
   ok "$1: … and its bytes are sent" [ "$whole" -gt "$FROM" ]
-  # S17: the published Satin timed the making of a file of one KiB.
+  # S17: the published Satin timed the creation of a file of 1 KiB instead.
   bid=$("$check" --bid "$file")
   ok "$1: … and a bid is a commit as large as that" [ "$bid" -gt $((whole * 8 / 10)) -a "$bid" -le "$whole" ]
   try "$check" "$file" "$base" $((base / 100)) 1
   is "$1: 1 % more rows" "$(found)" $((base + base / 100))
-  # The trial of a place is 512 bytes; the empty tables of a delta count much beside a megabyte.
-  times=$(($(generation) - times)) # twice where the machine is so busy that what stood there is published before them
+  # The trial file is 512 bytes. Beside a megabyte, the empty tables of a delta count.
+  times=$(($(generation) - times)) # 2 on a busy machine, where the old rows are published before the new ones
   echo "# $1: 1 % new rows: $(sent) of $whole bytes, in $times publications"
-  ok "$1: … are sent by themselves" [ "$(sent)" -lt $((times * whole / 6)) ]
+  ok "$1: … are sent without the other rows" [ "$(sent)" -lt $((times * whole / 6)) ]
   try "$satin" inspect --insecure --json "$file"
   is "$1: satin inspect reads both" "$(tr -d ' \n' <"$work/answer" | grep -o '"path":"/[0-9]*/' | wc -l)" $((base + base / 100))
   try "$satin" inspect --insecure "$file-delta"
   is "$1: … and refuses the delta alone" "$code" 3
-  is "$1: … which is not its own base" "$(grep -c "which was '.*-delta'" <<<"$words")" 0
+  is "$1: … and does not take it for its own base" "$(grep -c "which was '.*-delta'" <<<"$words")" 0
   is "$1: two files stand there" "$(stored '*')" 2
   try "$check" "$file" $((base * 2)) 10 3 end
-  is "$1: with the last publication all stand there" "$(found)" $((base + base / 100 + 30))
+  is "$1: after the last publication all rows are there" "$(found)" $((base + base / 100 + 30))
   is "$1: … in one file" "$(stored '*')" 1
 }
 

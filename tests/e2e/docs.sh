@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# docs/tutorial word by word: its files are written, its commands run, and what they print is what the page shows. And what
-# docs/troubleshooting says: its options, verbs and exit codes exist.
+# Follows docs/tutorial word by word: writes its files, runs its commands, and compares their output with the page. Also checks
+# that the options, verbs and exit codes in docs/tutorial and docs/troubleshooting exist.
 . "$(dirname "$0")/lib.sh"
 needs=$(sed -n 's/^Requires: //p' "$SATIN_SOURCE/satin.pc.in")
 # shellcheck disable=SC2086
@@ -9,7 +9,7 @@ if [ -n "${SATIN_SANITIZED-}" ] || ! command -v cc >/dev/null 2>&1 || ! pkg-conf
   echo "1..0 # SKIP there is no compiler for it"
   exit 0
 fi
-# As if it were installed.
+# Makes satin and its pkg-config file look installed.
 mkdir "$work/bin" "$work/here"
 ln -s "$satin" "$work/bin/satin"
 # shellcheck disable=SC2086
@@ -19,7 +19,7 @@ chmod +x "$work/bin/pkg-config"
 PATH=$work/bin:$PATH
 cd "$work/here" || exit 1
 
-# PAGE: each indented block goes to a file block-N, in their order. A block goes on over empty lines.
+# PAGE: writes each indented block to a file block-N, in order. A block may contain empty lines.
 cut_blocks ()
 {
   awk '/^    / { if (!inside) { n++; inside = 1 }; for (; blanks > 0; blanks--) print "" >name; name = sprintf ("block-%03d", n); print substr ($0, 5) >name; next }
@@ -27,7 +27,7 @@ cut_blocks ()
     { inside = 0; blanks = 0 }' "$1"
 }
 
-run_commands () # FILE: its lines with $ are run; those behind one, up to the next, are what it prints
+run_commands () # FILE: runs its lines that begin with $; the lines after each, up to the next, are its expected output
 {
   local line command='' wanted=''
   while IFS= read -r line || [ -n "$line" ]; do
@@ -55,7 +55,7 @@ for block in block-*; do
   read -r first second _ <"$block"
   case $first in
     '/*' | '#')
-      # A command in it would not be run.
+      # A command inside a file's block would not be run.
       is "$second is a file only" "$(grep '^\$ ' "$block")" ""
       cp "$block" "$second" && files=$((files + 1))
       ;;
@@ -66,7 +66,7 @@ done
 is "files are shown" "$((files >= 3))" 1
 is "commands are shown" "$((commands >= 13))" 1
 
-# What it says of options, verbs and exit codes.
+# The options, verbs and exit codes in the pages.
 for page in tutorial troubleshooting; do
   while read -r option; do
     ok "$page: --$option is an option" grep -qE -- "Fl Fl (${option})( |\$)" "$SATIN_SOURCE/satin/command/satin.1" "$SATIN_SOURCE/satin/satin.7"
@@ -88,7 +88,7 @@ if command -v mandoc >/dev/null 2>&1 && command -v perl >/dev/null 2>&1; then
   while read -r page link; do
     case $link in
       http*) ok "$page needs no network: $link" false ;;
-      *) [ -e "$work/html/${link%%#*}" ] || is "$page: this link leads somewhere" "$link" "" ;;
+      *) [ -e "$work/html/${link%%#*}" ] || is "$page: the target of this link exists" "$link" "" ;;
     esac
   done < <(cd "$work/html" && grep -oE '(href|src)="[^"#][^"]*"' ./*.html | sed 's,^\./\([^:]*\):[a-z]*="\(.*\)",\1 \2,')
   is "… the index names all others" "$(grep -oE 'href="[^"]*\.html"' "$work/html/index.html" | sort -u | wc -l)" 13

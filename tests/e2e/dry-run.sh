@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# `satin run --dry-run` says what would be started, and starts and changes nothing.
+# `satin run --dry-run` shows what would be started, and starts and changes nothing.
 . "$(dirname "$0")/lib.sh"
 
 try "$satin" run --dry-run -n 3 -w 2 -- "$SATIN_BIN/fib" 'a b'
@@ -13,8 +13,8 @@ is "there is no folder of a run" "$(ls -A "$runs" 2>/dev/null)" ""
 echo old >"$work/c.db"
 try "$satin" run --dry-run --new --checkpoint "$work/c.db" --interval 3 -- "$SATIN_BIN/fib" 1
 is "with a checkpoint" "$code" 0
-is "its place and interval are told" "$(head -n 1 <<<"$answer")" "checkpoint: $work/c.db, each 3 s"
-is "what stands there stays" "$(cat "$work/c.db")" old
+is "its place and interval are shown" "$(head -n 1 <<<"$answer")" "checkpoint: $work/c.db, each 3 s"
+is "the file at that place is unchanged" "$(cat "$work/c.db")" old
 try "$satin" run --dry-run --checkpoint "$work/none.db" -- "$SATIN_BIN/fib" 1
 ok "a checkpoint is not made" [ ! -e "$work/none.db" ]
 

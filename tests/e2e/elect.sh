@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Who writes the checkpoint: of four nodes the one with the fast path to it is elected; another when it is killed; and the
-# run's file goes on, whoever dies.
+# Which node writes the checkpoint: of four nodes the one with the fast path to it is elected, and another when that one is
+# killed. The file is written on whichever node dies.
 . "$(dirname "$0")/lib.sh"
 choose_heavy
 
@@ -19,7 +19,7 @@ generation () { sqlite3 "$file" "SELECT value FROM run WHERE key = 'generation'"
 fast_is_elected () { [ -s "$work/numbers/1" ] && is_coordinator lost "$(cat "$work/numbers/1")"; }
 newer () { [ "$(generation)" -gt "$1" ]; }
 
-# The founder takes number 0 when it first publishes, so it is a slow one; of the other bidders the first is fast.
+# The founder takes number 0 at its first publication, so it is slow. The first of the other bidders is fast.
 begin env LD_PRELOAD="$work/slow-place.so" SLOW_PLACE_FOLDER="$work/numbers" SLOW_PLACE_NAME=elected.ckpt \
   SLOW_PLACE_US=1000000 SLOW_PLACE_FAST=1 "$satin" run -n 4 --name vote --interval 0.2 --checkpoint "$file" -- "${heavy[@]}"
 ok "four nodes are up" wait_for $((10 * slow)) up vote 4
@@ -30,14 +30,14 @@ fast=$(cat "$work/numbers/1")
 ok "the fast one is elected" wait_for $((20 * slow)) is_coordinator vote "$fast"
 before=$(generation)
 ok "and publishes" wait_for $((20 * slow)) newer "$before"
-ok "what is published says by whom" [ "$(sqlite3 "$file" "SELECT count(*) FROM event WHERE kind = 'elected'")" -ge 1 ]
+ok "the election is in the ledger" [ "$(sqlite3 "$file" "SELECT count(*) FROM event WHERE kind = 'elected'")" -ge 1 ]
 ok "status shows the coordinator and the term" grep -q '^vote .*term 1' <<<"$("$satin" status vote)"
 
 kill -9 "$fast"
 another () { local now; now=$(coordinator_of vote); [ -n "$now" ] && [ "$now" != "$fast" ]; }
 ok "when it is killed another is elected" wait_for $((20 * slow)) another
 before=$(generation)
-ok "the file goes on" wait_for $((20 * slow)) newer "$before"
+ok "the file is published further" wait_for $((20 * slow)) newer "$before"
 ok "and is sound" integrity "$file"
 share_is_told ()
 {
@@ -55,23 +55,24 @@ ok "its file is sound" integrity "$file"
 try_freed "$satin" resume "$file"
 is "and holds the answer" "$answer" "$heavy_answer"
 
-# A last publication that fails is said by the launcher, whoever is coordinator.
+# A failed last publication is reported by the launcher, whichever node is coordinator.
 rm -rf "$work/numbers" "$file" && mkdir "$work/numbers"
 begin env LD_PRELOAD="$work/slow-place.so" SLOW_PLACE_FOLDER="$work/numbers" SLOW_PLACE_NAME=elected.ckpt \
   SLOW_PLACE_US=1000000 SLOW_PLACE_FAST=1 "$satin" run -n 3 --name lost --interval 0.2 --checkpoint "$file" -- "${heavy[@]}"
-ok "another than the master is elected" wait_for $((30 * slow)) fast_is_elected
-ok "something is saved by it" wait_for $((20 * slow)) has_rows "$file"
-until rm -f "$file" && mkdir "$file" 2>/dev/null; do :; done # it may be published meanwhile
+ok "a node other than the master is elected" wait_for $((30 * slow)) fast_is_elected
+ok "it saves rows" wait_for $((20 * slow)) has_rows "$file"
+until rm -f "$file" && mkdir "$file" 2>/dev/null; do :; done # a publication may come between
 "$satin" suspend lost >/dev/null 2>&1
 ended
 is "a suspension that cannot be published ends with 4" "$code" 4
 kept=$(sed -n "s/.*is kept in '\([^']*\)'.*/\1/p" <<<"$words" | head -n 1)
-ok "and says where it is kept" test -s "$kept"
+ok "the message says where the results are kept" test -s "$kept"
 try_freed "$satin" resume "$kept"
-is "from where it goes on" "$answer" "$heavy_answer"
+is "a resume from there gives the answer" "$answer" "$heavy_answer"
 rmdir "$file"
 
-# Nodes that cannot reach the checkpoint take part; one that can founds the run. It stands there, so that it is looked for.
+# Nodes that cannot reach the checkpoint take part, and a node that can founds the run. The checkpoint exists, so that the nodes
+# look for it.
 deny () # HOW-MANY
 {
   rm -rf "$work/numbers" && mkdir "$work/numbers"
@@ -98,6 +99,6 @@ ok "something is saved again" wait_for $((20 * slow)) has_rows "$file"
 ended
 deny 9
 try "${denied[@]}" "$satin" run -n 3 --checkpoint "$file" -- "${heavy[@]}"
-is "if nobody can, the run ends with 4" "$code" 4
-ok "and says where and who tried" grep -q "elected.ckpt.*Permission denied.*tried by node.*, node.*, node" <<<"$words"
+is "if no node can, the run ends with 4" "$code" 4
+ok "the message names the place and the nodes that tried" grep -q "elected.ckpt.*Permission denied.*tried by node.*, node.*, node" <<<"$words"
 finish

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Eight nodes, one of which, another each time, has a fast way to the checkpoint (slow-place.c): it is elected, every time.
-# Two times here; many times: make elections TIMES=20.
+# Eight nodes, of which one, a different one each time, has a fast path to the checkpoint (slow-place.c): it is elected every
+# time. Twice by default; more often: make elections TIMES=20.
 . "$(dirname "$0")/lib.sh"
 times=${1:-2}
 cc=${CC:-cc}
@@ -17,7 +17,7 @@ is_coordinator () { [ "$(coordinator_of "$1")" = "$2" ]; } # RUN PID
 right=0 won=0 most=0
 for i in $(seq "$times"); do
   rm -rf "$work/numbers" "$NAPS_HASTE" && mkdir "$work/numbers"
-  # The founder takes number 0 when it first publishes; the others bid in any order.
+  # The founder takes number 0 at its first publication; the others bid in any order.
   fast=$((1 + i % 7)) file=$work/elections-$i.ckpt
   begin env LD_PRELOAD="$work/slow-place.so" SLOW_PLACE_FOLDER="$work/numbers" SLOW_PLACE_NAME=elections- \
     SLOW_PLACE_US=1500000 SLOW_PLACE_FAST=$fast "$satin" run -n 8 --workers 1 --name "vote$i" --interval 0.2 --checkpoint "$file" -- \
@@ -30,7 +30,7 @@ for i in $(seq "$times"); do
   touch "$NAPS_HASTE"
   ended
   [ "$answer" = 16384 ] && right=$((right + 1))
-  # Each bidder makes one trial file and takes it away again.
+  # Each bidder makes one trial file and removes it. The folder has one file for each bidder.
   [ "$(find "$work/numbers" -type f | wc -l)" -gt "$most" ] && most=$(find "$work/numbers" -type f | wc -l)
 done
 is "the node with the fast path is elected, of 8, every time" "$won" "$times"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program with a main of its own that embeds Satin: for embed.sh. It has options, threads, signal
- * handlers, a child process and lines of its own, and checks that Satin leaves them alone. Files in
- * FOLDER say what happens, and make it wait: each leaf of root K adds a byte to ran.K, and the last
- * one waits while hold.K stands; main writes its process number to main.K before root K, and stays
- * there while stay.K stands. fail.K, unsynced.K, unset.0: a job fails, or a rule is broken. */
+/* A program with its own main that embeds Satin; see embed.sh. It has options, threads, signal
+ * handlers, a child process and output of its own, and checks that Satin leaves them alone. Files
+ * in FOLDER record and control the run. Each leaf of root K adds a byte to ran.K. The last leaf
+ * waits while hold.K exists. main writes its process id to main.K before root K, and waits while
+ * stay.K exists. With fail.K a job fails; with unsynced.K or unset.0 a rule is broken. */
 #include <satin.h>
 
 #include <fcntl.h>
@@ -86,9 +86,9 @@ SATIN_JOB (sum, uint64_t, (uint64_t, before), (uint32_t, root), (SatinText, fold
   return all;
 }
 
-/* ---- the host's own ---- */
+/* ---- what belongs to the host program ---- */
 
-static SatinRun *open_run; /* atomic: what the watcher may suspend */
+static SatinRun *open_run; /* atomic: the run that the watcher may suspend */
 static volatile sig_atomic_t interrupts, children;
 static gint ending;
 
@@ -156,7 +156,7 @@ check_own (const Own *before, const char *when)
       printf ("%s: descriptor %d leads elsewhere\n", when, i);
 }
 
-/* A child of the host's own: its end comes by SIGCHLD, and nobody else has waited for it. */
+/* A child of the host program: SIGCHLD reports its end, and only the host waits for it. */
 static void
 have_child (void)
 {
@@ -170,7 +170,7 @@ have_child (void)
     printf ("somebody else has waited for the child\n");
 }
 
-/* ---- what it asks of Satin ---- */
+/* ---- what the host asks of Satin ---- */
 
 typedef struct
 {

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# A program with a main of its own, embed.c: satin_open and satin_close. Alone nothing of the process is Satin's; under
-# `satin run` the process is the run's.
+# A program with its own main, embed.c: satin_open and satin_close. When the program runs alone, Satin leaves the signals,
+# streams and children of the process to it. Under `satin run` the process is a node of the run.
 . "$(dirname "$0")/lib.sh"
 program=$SATIN_BIN/../tests/e2e/embed
 file=$work/embed.satin
@@ -25,8 +25,8 @@ export program folder
 fresh plain
 try "$work/alone" --exit 9
 wanted=$answer
-is "a host computes, goes on, and exits with its own code" "$code:$words" "9:"
-ok "it prints its own lines alone" [ "$(sed 's/[0-9]\{5,\}/N/' <<<"$wanted")" = $'host: N, 14\nhost: done' ]
+is "the host computes and exits with its own code" "$code:$words" "9:"
+ok "only its own lines are printed" [ "$(sed 's/[0-9]\{5,\}/N/' <<<"$wanted")" = $'host: N, 14\nhost: done' ]
 is "each leaf ran once" "$(ran 0) $(ran 1)" "12 12"
 try "$work/alone" --again 2 --base 3
 is "it opens a run again" "$code:$(head -n 1 <<<"$answer")" "0:$(head -n 1 <<<"$wanted")"
@@ -40,28 +40,28 @@ for wrong in "-w none" "--new" "--checkpoint nowhere:x" "--stats /nowhere/x"; do
   is "… with its own code, and nothing else is printed" "$code:$words:$(wc -l <<<"$answer")" "40::1"
 done
 try "$work/alone" --unknown
-is "what satin_open leaves is the host's to refuse" "$code:$answer" "2:usage: Unknown option --unknown"
+is "an option unknown to Satin is left to the host" "$code:$answer" "2:usage: Unknown option --unknown"
 try "$work/alone" --label it -w 1 --help
-ok "--help is the host's, too" grep -q -e '--label=TEXT' <<<"$answer"
+ok "--help is left to the host, too" grep -q -e '--label=TEXT' <<<"$answer"
 
 fresh saved
 : >"$folder/hold.1"
 begin "$work/alone" --checkpoint "$file" --interval 0.1
 ok "its second root is under way" wait_for $((20 * slow)) has_run 1 12
-ok "what is finished is saved" wait_for $((20 * slow)) has_rows 12
+ok "finished jobs are saved" wait_for $((20 * slow)) has_rows 12
 try "$satin" status "$file"
 ok "satin status shows it" grep -q '^embed-' <<<"$answer"
 try "$work/alone" --checkpoint "$file"
-is "meanwhile another one is refused" "$code:$(grep -c '^no run: 5: .* in use' <<<"$answer")" "40:1"
+is "a second host with the same checkpoint is refused" "$code:$(grep -c '^no run: 5: .* in use' <<<"$answer")" "40:1"
 kill -9 "$(main_of 1)"
 { wait "$begun"; } 2>/dev/null
 rm "$folder/hold.1"
 try "$work/alone" --checkpoint "$file"
-is "after kill -9 it goes on from the checkpoint" "$code:$(head -n 1 <<<"$answer"):$words" "0:$(head -n 1 <<<"$wanted"):"
+is "after kill -9 the host continues from the checkpoint" "$code:$(head -n 1 <<<"$answer"):$words" "0:$(head -n 1 <<<"$wanted"):"
 is "… and the first root did not run again" "$(ran 0)" 12
 before=$(ran 1)
 try "$work/alone" --checkpoint "$file"
-is "once finished it has its results at once" "$code:$(head -n 1 <<<"$answer")" "0:$(head -n 1 <<<"$wanted")"
+is "with a finished checkpoint the host has its results at once" "$code:$(head -n 1 <<<"$answer")" "0:$(head -n 1 <<<"$wanted")"
 is "… and nothing runs" "$(ran 0) $(ran 1)" "12 $before"
 try "$satin" inspect --verify "$file"
 is "the file is sound" "$code" 0
@@ -70,7 +70,7 @@ try "$satin" resume "$file" -n 1
 is "satin resume shows its answer, too" "$code:$answer" "0:$(sed 's/9$/0/' <<<"$wanted")"
 is "… and nothing runs" "$(ran 0) $(ran 1)" "12 $before"
 try "$work/alone" --checkpoint "$file"
-is "from the answer that stands there then the host has its results" "$code:$(head -n 1 <<<"$answer")" "0:$(head -n 1 <<<"$wanted")"
+is "after satin resume the host has its results from the file" "$code:$(head -n 1 <<<"$answer")" "0:$(head -n 1 <<<"$wanted")"
 try "$work/alone" --label other --checkpoint "$file"
 is "with other arguments it is another run" "$code:$(grep -c '^no run: 3: ' <<<"$answer")" "40:1"
 
@@ -84,8 +84,8 @@ is "its own handler of SIGINT suspends the run, and the host goes on" "$code:$an
   $'6:host: stopped with 75\nhost: closed with 75: the run was suspended\nhost: done:'
 rm "$folder/hold.0"
 try "$work/alone" --checkpoint "$file" --exit 6
-is "the same command goes on" "$code:$(head -n 1 <<<"$answer")" "6:$(head -n 1 <<<"$wanted")"
-ok "… with what was saved" [ "$(ran 0)" -lt 24 ]
+is "the same command continues the run" "$code:$(head -n 1 <<<"$answer")" "6:$(head -n 1 <<<"$wanted")"
+ok "… with saved results" [ "$(ran 0)" -lt 24 ]
 
 for how in suspend cancel; do
   fresh $how
@@ -93,21 +93,21 @@ for how in suspend cancel; do
   begin "$work/alone" --checkpoint "$file"
   ok "a root is under way" wait_for $((20 * slow)) has_run 0 12
   try "$satin" $how "$file"
-  is "satin $how reaches it" "$code" 0
+  is "satin $how works on it" "$code" 0
   ended
   is "… and the host goes on" "$code:$(tail -n 1 <<<"$answer"):$words" "0:host: done:"
   [ $how = cancel ] && want=7 || want=75
-  ok "… with a sentence" grep -q "^host: closed with $want: the run was ${how}" <<<"$answer"
+  ok "… with the reason" grep -q "^host: closed with $want: the run was ${how}" <<<"$answer"
 done
 
 fresh failed
 : >"$folder/fail.1"
 try "$work/alone" --again 1
 is "a job fails: the host goes on" "$code:$(tail -n 1 <<<"$answer"):$words" "0:host: done:"
-ok "… and is told which one" grep -q '^host: closed with 6: a job failed: the job at 1:/[0-9]*, leaf .* was told to$' <<<"$answer"
+ok "… and learns which job" grep -q '^host: closed with 6: a job failed: the job at 1:/[0-9]*, leaf .* was told to$' <<<"$answer"
 is "… and opens another run" "$(grep -c 'closed with 6' <<<"$answer")" 2
 
-# A broken rule ends the run, not the host; what was saved stays.
+# A broken rule ends the run, not the host. What was saved stays.
 fresh unsynced
 : >"$folder/unsynced.1"
 : >"$folder/stay.1"
@@ -116,17 +116,17 @@ ok "the first root is saved" wait_for $((20 * slow)) has_rows 1
 rm "$folder/stay.1"
 ended
 is "a job returns without a sync: the host goes on" "$code:$(tail -n 1 <<<"$answer"):$words" "0:host: done:"
-ok "… and is told which one" \
+ok "… and learns which job" \
   grep -q '^host: closed with 6: a job failed: the job at 1:, sum .*: it returned without satin_sync after' <<<"$answer"
 rm "$folder/unsynced.1"
 try "$work/alone" --checkpoint "$file"
-is "… and the mended host goes on from there" "$code:$(head -n 1 <<<"$answer"):$(ran 0)" "0:$(head -n 1 <<<"$wanted"):12"
+is "… and the mended host continues from the saved results" "$code:$(head -n 1 <<<"$answer"):$(ran 0)" "0:$(head -n 1 <<<"$wanted"):12"
 
 fresh unset
 : >"$folder/unset.0"
 try "$work/alone" --again 1
 is "a job reads a constant without a value: the host goes on" "$code:$(tail -n 1 <<<"$answer"):$words" "0:host: done:"
-ok "… and is told which one" \
+ok "… and learns which job" \
   grep -q "^host: closed with 6: a job failed: the job at /.*: constant 'base' is read before satin_publish" <<<"$answer"
 is "… and opens another run" "$(grep -c 'closed with 6' <<<"$answer")" 2
 
@@ -153,7 +153,8 @@ rm "$folder/hold.1"
 ended
 is "the answer is the same" "$code:$answer" "9:$wanted"
 
-# A master that stood still: its main waits in satin_root, and ends with the run; or is the run's again when the others die.
+# A master that is stopped for a while. When it continues, its main waits in satin_root and ends with the run; or it becomes
+# master again when all other nodes die.
 for others in live die; do
   fresh stopped-$others
   : >"$folder/hold.1"
@@ -163,7 +164,7 @@ for others in live die; do
   kill -STOP "$master"
   ok "another master opens the run" wait_for $((30 * slow)) is_elsewhere 1 "$master"
   kill -CONT "$master"
-  ok "the old one is a node again" wait_for $((20 * slow)) eval '[ "$("$satin" status embed-stopped 2>/dev/null | grep -c "^ *[0-9]*\.[0-9]")" -ge 3 ]'
+  ok "the old master is a member again" wait_for $((20 * slow)) eval '[ "$("$satin" status embed-stopped 2>/dev/null | grep -c "^ *[0-9]*\.[0-9]")" -ge 3 ]'
   # shellcheck disable=SC2046
   [ $others = live ] || kill -9 $(our_nodes | grep -vx -e "$master" -e "$begun")
   rm "$folder/hold.1"
@@ -190,21 +191,21 @@ begin "$satin" run -n 2 -w 1 --checkpoint "$file" --name embed-suspended -- "$pr
 ok "the second root is under way" wait_for $((20 * slow)) has_run 1 12
 try "$satin" suspend embed-suspended
 ended
-is "on nodes it is suspended as any run" "$code:$answer" "75:"
+is "on nodes it is suspended like any run" "$code:$answer" "75:"
 rm "$folder/hold.1"
 try "$work/alone" --checkpoint "$file"
-is "the host goes on with it alone" "$code:$(head -n 1 <<<"$answer")" "0:$(head -n 1 <<<"$wanted")"
+is "the host alone continues the run" "$code:$(head -n 1 <<<"$answer")" "0:$(head -n 1 <<<"$wanted")"
 is "… and the first root did not run again" "$(ran 0)" 12
 
-# Nodes of other hosts, whose standard input and output lead to the launcher; the master is one of them.
+# Nodes on other hosts, whose standard input and output are connected to the launcher. The master is one of them.
 fresh far
 mkdir "$work/there"
 printf '[site there]\nhosts = a b\nworkers = 1\ncommand = %s sh -c\n' "$(bare "$work/there")" >"$work/sites"
 try "$satin" run --sites "$work/sites" -- "$program" "$folder" --exit 9
 is "on other hosts the answer is the same" "$code:$answer" "9:$wanted"
-ok "… and nothing is left there" [ -z "$(ls "$work/there")" ]
+ok "… and nothing is left on them" [ -z "$(ls "$work/there")" ]
 
 fresh refused
 try "$satin" run -n 2 -- "$program" -w none "$folder"
-ok "a node of a wrong command line is no node" [ "$code" -ne 0 ]
+ok "nodes with a wrong command line end the run with an error" [ "$code" -ne 0 ]
 finish

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ways in which main ends: ends HOW. With so-far FILE it computes for long, and when it is stopped
- * says "so far" as soon as there is this file. */
+/* Ways in which main ends: ends HOW. With `so-far FILE` the root takes long; when the run is
+ * stopped, main waits until FILE exists and then prints "so far". */
 #include <satin.h>
 
 #include <pthread.h>
@@ -29,7 +29,7 @@ ends_main (SatinRun *run, int argc, char **argv)
   int64_t result;
   int status = 0;
 
-  if (strcmp (how, "daemon") == 0) /* only the child goes on */
+  if (strcmp (how, "daemon") == 0) /* only the child continues */
     {
       pid_t child = fork ();
       if (child > 0)

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# However main ends, its exit code and what it printed are those of a program without Satin; one that ends its
-# thread alone has failed, since Satin's own threads would go on for ever; so has one that goes on in a process that it forked,
-# where none of them is.
+# The exit code and output of main are those of a program without Satin, however main ends. A main that ends only its thread has
+# failed, since Satin's own threads would run for ever. A main that continues in a process that it forked has failed, too:
+# Satin's threads are not in that process.
 . "$(dirname "$0")/lib.sh"
 ends=$SATIN_BIN/../tests/e2e/ends
 
@@ -15,22 +15,22 @@ for way in 'return:0:610' 'exit:0:610' 'closed:0:610' 'fork:0:610' 'minus:255:' 
   try "$satin" run -n 2 -- "$ends" "$how"
   is "on two nodes, $how: exit code and answer" "$code:$answer" "$wanted:$said"
   if [ "$how" = daemon ]; then
-    ok "on two nodes, $how: it is said" grep -q "satin_root was called in a process that main has forked" <<<"$words"
+    ok "on two nodes, $how: the reason is shown" grep -q "satin_root was called in a process that main has forked" <<<"$words"
   fi
   if [ "$how" = thread ]; then
-    ok "on two nodes, $how: it is said" grep -q "pthread_exit" <<<"$words"
+    ok "on two nodes, $how: the reason is shown" grep -q "pthread_exit" <<<"$words"
   fi
 done
-# Nothing is held back of a program alone.
+# The output of a program alone without a checkpoint is not held back, so quick_exit does not lose it.
 try "$ends" quick
 is "alone, quick: exit code and answer" "$code:$answer" 0:610
 try "$ends" --checkpoint "$work/quick.db" quick
 is "with a checkpoint, quick: exit code" "$code" 1
 try "$satin" run -n 2 -- "$ends" quick
 is "on two nodes, quick: exit code" "$code" 1
-ok "… it is said" grep -q "main ended by quick_exit" <<<"$words"
+ok "… the reason is shown" grep -q "main ended by quick_exit" <<<"$words"
 
-# A main that is told to stop, and takes longer than anybody else is given to go.
+# A main whose run is stopped, and that takes longer to end than a process is otherwise given.
 for how in suspend cancel; do
   begin "$satin" run -n 2 -w 1 --name slow --checkpoint "$work/slow-$how.db" -- "$ends" so-far "$work/$how"
   ok "$how: two nodes are up" wait_for $((10 * slow)) up slow 2
@@ -39,6 +39,6 @@ for how in suspend cancel; do
   sleep 7 # 2 s for a process to end by itself, 5 s until the launcher ends it
   touch "$work/$how"
   ended
-  ok "$how: what main says then is shown" grep -q "^ends: so far$" <<<"$words"
+  ok "$how: what main prints then is shown" grep -q "^ends: so far$" <<<"$words"
 done
 finish

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A job that breaks the second law: it spawns as many children as the environment says. */
+/* A job that breaks the second law: it spawns as many children as FEWER in the environment says. */
 #include <satin.h>
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #define LEAVES 60
 
-/* Ten times as long as long as there is no file LAWS_GO. */
+/* Sleeps, ten times as long until the file named by LAWS_GO exists. */
 static void
 rest (gulong us)
 {

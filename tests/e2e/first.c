@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Searches, round after round, a tree for the one leaf that holds the round's secret; the first who
- * finds it ends the search, wherever the others are. What they have not looked at is several times
- * what there is time for. Some jobs forget children that they never wanted, too. Prints "first
- * right" when every round found its own. */
+/* Searches in each round a tree for the one leaf that holds the round's secret. The first result
+ * ends the search on all nodes. The leaves that are not searched would take several times longer
+ * than a test may. Some jobs also abort children whose results nobody wants. Prints "first right"
+ * if every round found its leaf. */
 #include <satin.h>
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@ mix (uint64_t x)
   return x ^ x >> 31;
 }
 
-/* The work of a leaf; long enough to be aborted in the middle. */
+/* The work of a leaf, long enough to be aborted in the middle. */
 static uint64_t
 hash (uint64_t number, uint32_t turns)
 {
@@ -30,9 +30,9 @@ hash (uint64_t number, uint32_t turns)
   return number | 1;
 }
 
-/* Nobody wants this one; it goes on until it is aborted, and what it returned would be wrong. It
- * ends by itself after a while, since a thread that waits for its siblings from elsewhere may run
- * it, and nothing interrupts it then. */
+/* Nobody wants the result of this job. It runs until it is aborted; a result that it returned would
+ * be wrong. It ends after a while even so, because a thread that waits for a stolen sibling may run
+ * it, and then nothing aborts it. */
 SATIN_JOB (idle, uint64_t, (uint64_t, number))
 {
   for (uint32_t i = 0; i < 50000 && !satin_aborted (); i++)
@@ -40,7 +40,7 @@ SATIN_JOB (idle, uint64_t, (uint64_t, number))
   return number;
 }
 
-/* The hash of the wanted leaf if it lies below, else 0. */
+/* The hash of the wanted leaf if the leaf lies below this place, else 0. */
 SATIN_JOB (search, uint64_t, (Place, place), (int32_t, depth), (uint32_t, turns))
 {
   uint64_t found[BRANCHES] = { 0 }, never;
@@ -56,7 +56,7 @@ SATIN_JOB (search, uint64_t, (Place, place), (int32_t, depth), (uint32_t, turns)
     }
   if (depth == 2 && place.number % 4 == 0)
     {
-      satin_spawn (idle, &never, place.number); /* the oldest: thieves take it */
+      satin_spawn (idle, &never, place.number); /* the oldest child, so thieves take it */
       before = 1;
     }
   for (uint32_t i = 0; i < BRANCHES; i++)
@@ -80,7 +80,7 @@ SATIN_JOB (search, uint64_t, (Place, place), (int32_t, depth), (uint32_t, turns)
   return 0;
 }
 
-/* One round after the other; the sum of what was found. */
+/* Runs one round after the other and returns a checksum of the results. */
 SATIN_JOB (rounds, uint64_t, (int32_t, n), (int32_t, depth), (uint32_t, turns))
 {
   uint64_t sum = 0;

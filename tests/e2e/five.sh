@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Every line of every apps/NAME/NAME.expect five ways: alone; on 4 nodes; with a node killed; with master and coordinator
-# killed; killed whole and resumed on another number of nodes. The answer is the same five times. In `make check` each line
-# goes one of these ways, in turns.
+# Runs every line of every apps/NAME/NAME.expect in five ways: alone; on 4 nodes; with a node killed; with master and
+# coordinator killed; all killed and resumed on another number of nodes. The answer is the same each time. In `make check` each
+# marked line runs in one of these ways, in turn.
 #
-#   ARGUMENTS => ANSWER     the first line that the program prints; its own check of the witness makes its exit code
-#   ARGUMENTS => =          what it says alone
-#   * ARGUMENTS => ANSWER   this one is in `make check` too: seconds, but long enough to do harm
+#   ARGUMENTS => ANSWER     ANSWER is the first printed line; exit code 0: the program's own check succeeded
+#   ARGUMENTS => =          the answer is what the program prints alone
+#   * ARGUMENTS => ANSWER   a line that `make check` runs, too: it takes seconds, long enough for a kill
 #
-# A word that names a file beside the .expect file is that file; data:PATH is a file below $SATIN_DATA, and the line is
-# skipped where that is not there. Usage: five.sh [all [NAME…]]: every line, of these programs.
+# A word that names a file beside the .expect file stands for that file. data:PATH is a file below $SATIN_DATA; without that
+# file the line is skipped. Usage: five.sh [all [NAME…]]: every line, of these programs.
 . "$(dirname "$0")/lib.sh"
 all=${1-}
 [ $# -gt 0 ] && shift
@@ -24,10 +24,10 @@ another_master () { local now; now=$(master_of "$1"); [ -n "$now" ] && [ "$now" 
 coordinator_of () { nodes_of "$1" | awk '/"coordinator"/ { print $1; exit }'; }
 begun_is_over () { gone "$begun"; }
 
-# Waits until N nodes of RUN are up or it has ended.
+# RUN N: TRUE if N nodes of RUN are up or the command has ended.
 ready () { up "$1" "$2" || begun_is_over; }
 
-# What the kills met: a run that was over had nothing to lose.
+# Counts kills of a live run, and kills that came after its end.
 harmed=0 unharmed=0
 harm () # PID…
 {
@@ -40,7 +40,7 @@ harm () # PID…
   harmed=$((harmed + 1))
 }
 
-# Each way is told NAME, RUN, ANSWER and COMMAND, and may use $file.
+# Each way gets NAME, RUN, ANSWER and COMMAND, and may use $file.
 on_nodes ()
 {
   local name=$1 wanted=$3

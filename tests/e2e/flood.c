@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A stranger who connects very often and proves nothing. flood ADDRESS RATE SECONDS OPEN [KIND]:
- * RATE connections a second to "unix:PATH" or "tcp:127.0.0.1:PORT", for SECONDS (60 at most). Up to
- * OPEN (1024 at most) stay open until the other end closes them. KIND: silent (nothing is said),
- * garbage, slow (one byte a tenth of a second on all that are open), hello (the first bytes of a
- * TLS handshake). Says "begun" after the first hundred, and at the end how many it made. No other
- * host is ever asked. */
+/* A stranger that connects very often and never authenticates. flood ADDRESS RATE SECONDS OPEN
+ * [KIND]: makes RATE connections a second to "unix:PATH" or "tcp:127.0.0.1:PORT" for SECONDS (60 at
+ * most). Up to OPEN of them (1024 at most) stay open until the other end closes them. KIND: silent
+ * (sends nothing), garbage, slow (a byte on every open connection each tenth of a second), hello
+ * (the first bytes of a TLS handshake). Prints "begun" after the first hundred connections, and at
+ * the end how many it made and how many were refused. It connects to no other host. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -73,7 +73,7 @@ say (int fd, const char *kind)
     (void)!write (fd, bytes, strcmp (kind, "slow") == 0 ? 1 : sizeof bytes);
 }
 
-/* Those that the other end has closed are closed here, too. */
+/* Closes the connections that the other end has closed. */
 static void
 look (int open)
 {
@@ -90,7 +90,8 @@ look (int open)
     }
 }
 
-/* FALSE: it was refused. Where all places are taken it is closed again. */
+/* FALSE if the connection was refused. If all places are taken, the new connection is closed
+ * again. */
 static int
 one_more (const char *address, const char *kind, int open)
 {

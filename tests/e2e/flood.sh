@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Strangers connect a thousand times a second to every socket of a run, and keep hundreds of connections open: members and
-# those who ask are served all the same, also where descriptors are few, and nobody dies.
+# Strangers connect a thousand times a second to every socket of a run and keep hundreds of connections open. Members and
+# commands are still served, also with few descriptors, and no node dies.
 . "$(dirname "$0")/lib.sh"
 flood=$SATIN_BIN/../tests/e2e/flood
 choose_heavy
@@ -39,11 +39,11 @@ under () # WHAT KIND OPTION…: saves, adds and suspends under a flood
   stop_floods
   ended
   is "$what: the run is suspended" "$code" 75
-  ok "$what: nobody died" eval '! grep -q "satin: node" <<<"$words"'
+  ok "$what: no node died" eval '! grep -q "satin: node" <<<"$words"'
 }
 
 under "who says nothing" silent
-under "who says nothing, by TCP" silent --tcp
+under "silence, by TCP" silent --tcp
 under "garbage" garbage
 under "half a handshake, by TCP" hello --tcp
 under "a byte at a time, by TCP" slow --tcp

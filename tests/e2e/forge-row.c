@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* forge-row FILE KEY VALUE: a setting of a checkpoint as somebody writes it who knows how checksums
- * are made, and has no key, in both places. forge-row FILE SQL: the same of any rows, by a
- * statement that may call row_sum (). Other rows stay as they are. */
+/* forge-row FILE KEY VALUE: writes a setting of a checkpoint, in both tables that hold it, with
+ * right checksums but without the user's key. forge-row FILE SQL: runs a statement on any rows,
+ * which may call row_sum (). Other rows stay as they are. */
 #include "storage/rowsum.h"
 #include "storage/sql.h"
 #include "storage/tables.h"
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A file of another identity has other checksums. */
+/* Checksums depend on the identity, so all are computed again. */
 static gboolean
 sum_anew (Sql *sql, GError **error)
 {

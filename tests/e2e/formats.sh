@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Checkpoints that earlier builds have written, one pair for each format (formats/README): sound, and resumed to the answer of a
-# run from the beginning, with what they hold put to use.
+# Checkpoints written by earlier builds, one pair for each format (formats/README): they are sound, and a resume uses their
+# results and gives the same answer as a run from the start.
 . "$(dirname "$0")/lib.sh"
 if ! command -v gzip >/dev/null 2>&1; then
   echo "1..0 # SKIP there is no gzip"
@@ -12,7 +12,7 @@ cd "$work" || exit 1
 figure () { tr -d ' \n' <"$work/stats" | sed -n "s/.*\"$1\":\\([0-9.]*\\).*/\\1/p"; }
 more_than_none () { [ "${1:-0}" -gt 0 ]; }
 
-all_kept () # the tables with values of types are not empty, and nothing is lost
+all_kept () # the table of results is not empty, and no row is damaged or missing
 {
   awk '$1 == "result" && $2 > 0 { kept = 1 } $3 + $4 > 0 { lost = 1 } END { exit !kept || lost }' <<<"$answer"
 }
@@ -25,14 +25,14 @@ resumes () # FILE ANSWER PROGRAM ARG…
   try "$satin" inspect --verify "$file"
   is "$file is sound" "$code" 0
   cp "$file" damaged
-  dd if=/dev/zero of=damaged bs=1 seek=100 count=400 conv=notrunc 2>/dev/null # of its schema
+  dd if=/dev/zero of=damaged bs=1 seek=100 count=400 conv=notrunc 2>/dev/null # overwrites its schema
   try "$satin" inspect --verify damaged
   ok "… its rows are found without its schema" all_kept
   try "$satin" resume "$file"
-  is "$file is a stranger's: nothing is started" "$code:$answer" 3:
+  is "$file was made by another user: nothing is started" "$code:$answer" 3:
   try "$satin" resume "$file" --mended -- "$@"
-  is "… nor are its results used" "$code:$answer" 3:
-  # Any later build is another one than theirs.
+  is "… and its results are not used" "$code:$answer" 3:
+  # This build differs from the one that wrote the file, so --mended is needed.
   try "$satin" resume "$file" --mended --trust -n 2 -w 1 --stats "$work/stats" -- "$@"
   is "$file is resumed" "$code" 0
   is "… its answer" "$(head -n 1 <<<"$answer")" "$wanted"
@@ -42,7 +42,7 @@ resumes () # FILE ANSWER PROGRAM ARG…
 format=$(sed -n 's/^#define SCHEMA_VERSION \([0-9]*\)$/\1/p' "$SATIN_SOURCE/storage/schema.h")
 ok "there is a format" more_than_none "$format"
 for ((f = 1; f <= format; f++)); do
-  # Results, inputs and constants; results and kept states.
+  # -tsp has results, an input and a constant; -phases has results and kept states.
   resumes $f-tsp.satin "length 6789" "$SATIN_BIN/tsp" random70.tsp
   resumes $f-phases.satin 30e25ab320d140d6 "$SATIN_BIN/../tests/e2e/phases" 8 400 200000
 done

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# A disk that is full, a real one: a tmpfs of a few hundred KiB, in a mount namespace of this test's own.
+# A disk that is really full: a tmpfs of a few hundred KiB, in a mount namespace of this test's own.
 if [ -z "${SATIN_TEST_SPACE-}" ]; then
   if ! unshare -rm true 2>/dev/null; then
     echo "1..0 # SKIP no mount namespace can be made here"
@@ -25,30 +25,30 @@ warned () { grep -q "cannot write checkpoint .*[Nn]o space\|cannot write checkpo
 file=$disk/later.satin
 fill
 begin "${heavy[@]}" --workers 2 --checkpoint "$file" --interval 0.1
-ok "a full disk is told of" wait_for $((20 * slow)) warned
-# It is tried again and again, so there may be something just now.
-ok "nothing half-made stays there" wait_for $((5 * slow)) none_half_made
+ok "a full disk is reported" wait_for $((20 * slow)) warned
+# Publishing is retried again and again, so an unfinished file may exist for a moment.
+ok "no unfinished file stays there" wait_for $((5 * slow)) none_half_made
 rm "$disk/filler"
 ok "when there is room it is written" wait_for $((20 * slow)) has_rows "$file" 1
 ok "and whole" integrity "$file"
 finished
 is "the answer" "$answer" "$heavy_answer"
 is "the exit code" "$code" 0
-is "it was told of once" "$(grep -c 'cannot write checkpoint' <<<"$words")" 1
+is "it was reported once" "$(grep -c 'cannot write checkpoint' <<<"$words")" 1
 try "$satin" inspect --verify "$file"
 is "the file is sound at the end" "$code" 0
 is "and has the answer" "$(sqlite3 "$file" "SELECT value FROM run WHERE key = 'exit'")" 0
 rm "$file"
 
-# To the end.
+# A disk that is full until the end of the run.
 fill
 file=$disk/never.satin
 try "${naps[@]}" --workers 2 --checkpoint "$file" --interval 0.1
 is "a disk that stays full costs no answer" "$answer" "leaves 256"
-ok "it is told of" grep -q 'cannot write checkpoint' <<<"$words"
-is "nothing half-made is left" "$(half_made)" 0
+ok "it is reported" grep -q 'cannot write checkpoint' <<<"$words"
+is "no unfinished file is left" "$(half_made)" 0
 
-# A file that was good stays as it was.
+# A complete file is not changed by a disk that fills up later.
 rm "$disk/filler"
 file=$disk/kept.satin
 begin "${naps[@]}" --workers 2 --checkpoint "$file" --interval 0.1
@@ -60,9 +60,9 @@ ended
 ok "what was published before the disk was full is whole" integrity "$file"
 rm "$disk/filler"
 try "${naps[@]}" --workers 2 --checkpoint "$file" --interval 0.1
-is "and goes on to the answer" "$answer" "leaves 256"
+is "and a run continues it to the answer" "$answer" "leaves 256"
 
-# The run's own folder: no disk has room for the answer.
+# The run's folder is on the full disk: there is no room for the answer.
 rm "$disk"/*
 runs=$disk/satin/runs
 begin env XDG_STATE_HOME="$disk" "$satin" run -n 2 --checkpoint "$work/answer.satin" -- "${heavy[@]}"
@@ -71,10 +71,10 @@ ok "a run whose folder is on a small disk" wait_for $((20 * slow)) two_live
 fill
 finished
 is "an answer for which there is no room: exit code" "$code" 1
-is "… there is none" "$answer" ''
-ok "… which is said" grep -q 'the answer is lost: cannot write' "$runs"/*/node-*.log
+is "… the answer is empty" "$answer" ''
+ok "… and a node's log says why" grep -q 'the answer is lost: cannot write' "$runs"/*/node-*.log
 rm -rf "$disk"/*
 try_freed "$satin" run -n 2 --checkpoint "$work/answer.satin" -- "${heavy[@]}"
-is "… the same once more gives it" "$answer" "$heavy_answer"
+is "… the same command with room gives it" "$answer" "$heavy_answer"
 cd / && umount -l "$disk"
 finish

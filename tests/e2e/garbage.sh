@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Strangers talk to the nodes' sockets while a run goes on: the run does not care.
+# Strangers send bytes to the nodes' sockets during a run: the run is not disturbed.
 . "$(dirname "$0")/lib.sh"
 command -v perl >/dev/null || { echo "1..0 # SKIP no perl"; exit 0; }
 choose_heavy
 
-# Throws bytes at an address (unix:PATH or tcp:HOST:PORT): random ones, long frames, nothing at all.
+# Sends bytes to an address (unix:PATH or tcp:HOST:PORT): random bytes, long frames, or nothing.
 cat >"$work/throw.pl" <<'END'
 use strict; use Socket; $SIG{PIPE} = 'IGNORE';
 my ($address, $thrown) = @ARGV; my @open;
@@ -20,14 +20,14 @@ for my $round (0 .. 11) {
     : $round % 4 == 2 ? "GET / HTTP/1.0\r\n\r\n"
     : pack ('V2', 16, 1) . ("\0" x 8);
   syswrite ($s, $bytes) unless $round > 8;
-  push @open, $s if $round % 2;    # half of them stay and say nothing more
+  push @open, $s if $round % 2;    # half of the connections stay open and send nothing more
 }
 open (my $out, '>', $thrown) or die; close ($out);
-sleep; # they stay until the end of the run
+sleep; # the connections stay open until this process is killed
 END
 
 not () { ! "$@"; }
-# Goes on until `stop_throwing`.
+# Starts a thrower for each address of the nodes of RUN; they last until stop_throwing.
 throw_at () # RUN
 {
   local pid address
@@ -55,26 +55,26 @@ for way in "" --tcp; do
   if [ -n "$way" ]; then
     ok "they listen at loopback" grep -q '^tcp:127\.0\.0\.1:' "$runs"/target/node-*.address
   else
-    ok "nobody listens at TCP unasked" not grep -q '^tcp:' "$runs"/target/node-*.address
+    ok "without --tcp no node listens at a TCP port" not grep -q '^tcp:' "$runs"/target/node-*.address
   fi
   throw_at target
-  ok "bytes are thrown at all of them${way:+ with $way}" wait_for $((20 * slow)) has_thrown
+  ok "bytes are sent to all of them${way:+ with $way}" wait_for $((20 * slow)) has_thrown
   finished
   stop_throwing
   is "the answer is right${way:+ with $way}" "$answer" "$heavy_answer"
-  is "nobody died${way:+ with $way}" "$words" ""
+  is "no node died${way:+ with $way}" "$words" ""
 done
 
-# Where a node finds no GnuTLS there is no TCP, and everything else is as ever.
+# A node without GnuTLS has no TCP; everything else works.
 mkdir "$work/none" && : >"$work/none/libgnutls.so.30"
 try "$satin" run -n 2 -- env LD_LIBRARY_PATH="$work/none" "$SATIN_BIN/fib" 20
-is "without TLS Unix sockets do" "$answer" 6765
+is "without TLS a run on Unix sockets works" "$answer" 6765
 try "$satin" run -n 2 --tcp -- env LD_LIBRARY_PATH="$work/none" "$SATIN_BIN/fib" 20
 is "without TLS --tcp is refused" "$code:$words" \
   "1:satin: TCP needs TLS, and GnuTLS is not here: install libgnutls30"
 try "$satin" run -n 2 --listen 0.0.0.0 -- "$SATIN_BIN/fib" 20
-is "to listen everywhere is refused" "$code" 2
+is "listening at all addresses is refused" "$code" 2
 try "$satin" run -n 2 --listen 192.0.2.1 -- "$SATIN_BIN/fib" 20
-is "to listen at another host's address is refused" "$code" 1
-ok "with a sentence" grep -q "^satin: cannot listen at 192.0.2.1: " <<<"$words"
+is "listening at another host's address is refused" "$code" 1
+ok "with the reason" grep -q "^satin: cannot listen at 192.0.2.1: " <<<"$words"
 finish

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Two hosts that are network namespaces of this one: one connection is half open, then all of the way between them is.
+# Two hosts, played by network namespaces: first their connections become half-open, then all traffic between them is dropped.
 . "$(dirname "$0")/lib.sh"
 away=$(bare "$work/far")
 near=satin-near-$$ far=satin-far-$$
@@ -17,7 +17,7 @@ take_down ()
 }
 trap 'take_down; leave' EXIT
 
-# Two namespaces and a cable.
+# Makes two namespaces with a cable between them.
 set_up ()
 {
   mkdir "$work/far"
@@ -57,7 +57,7 @@ connections () { ip netns exec "$near" ss -tnH state established | awk '{ print 
 begin ip netns exec "$near" "$satin" run --sites "$work/two" --heartbeat $heartbeat --silence $silence --name way -- "${heavy[@]}"
 ok "a node on each side" wait_for $((20 * slow)) up way 2
 
-# Nothing passes along the connections that there are; new ones are made.
+# Drops all packets of the existing connections. New connections can be made.
 connections >"$work/connections"
 ok "they are connected" test -s "$work/connections"
 while read -r here there; do
@@ -67,17 +67,17 @@ done <"$work/connections"
 another () { connections | grep -qvxFf "$work/connections"; }
 ok "a half-open connection is replaced" wait_for $((5 * slow)) another
 sleep $((silence + 1))
-ok "and nobody counts as dead" [ -z "$(grep -h 'is dead' "$runs"/way/node-*.log)" ]
+ok "and no node counts as dead" [ -z "$(grep -h 'is dead' "$runs"/way/node-*.log)" ]
 
-# Nothing passes at all.
+# Drops all packets.
 start=$(now_ms)
 ip netns exec "$far" iptables -F
 ip netns exec "$far" iptables -A INPUT -j DROP
 ip netns exec "$far" iptables -A OUTPUT -j DROP
-ok "who is cut off counts as dead" wait_for $((20 * slow)) logged way "is dead: silent for too long"
+ok "a node that is cut off counts as dead" wait_for $((20 * slow)) logged way "is dead: silent for too long"
 ms=$(($(now_ms) - start))
 echo "# $ms ms"
-ok "not before the time is over" [ $ms -ge $((silence * 1000 - 1000)) ]
+ok "not before the time of --silence" [ $ms -ge $((silence * 1000 - 1000)) ]
 before=$(count_joined way)
 ip netns exec "$far" iptables -F
 ok "the two sides meet again" wait_for $((20 * slow)) joined way $((before + 1))

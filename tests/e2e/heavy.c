@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* heavy ROWS BYTES: that many jobs, each with so many bytes as its result, and one that is not done
- * before the file HEAVY_GO exists; so a checkpoint of any size is made. Prints the sum of all first
- * bytes. Each job that is computed adds a byte to the file HEAVY_LOG. */
+/* heavy ROWS BYTES: ROWS jobs, each with a result of BYTES bytes, and a job that waits until the
+ * file named by HEAVY_GO exists. Makes a checkpoint of any size. Prints the sum of all first bytes.
+ * Each job that is computed adds a byte to the file named by HEAVY_LOG. */
 #include <satin.h>
 
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* held FILE [DEPTH [MS]]: a tree of 2^DEPTH leaves (15), each of which sleeps for MS (20) unless
- * FILE exists. So a test holds a run for as long as it wants, at no cost in processor time, and
- * ends it at once by creating FILE: at most 2^DEPTH * MS, divided by the number of workers, which
- * is 82 s for eight of them. Prints the number of leaves. */
+/* held FILE [DEPTH [MS]]: a tree of 2^DEPTH leaves (default 15), each of which sleeps for MS
+ * milliseconds (default 20) unless FILE exists. A test holds a run with it without using processor
+ * time, and ends it at once by creating FILE. Without FILE the run lasts 2^DEPTH * MS, divided by
+ * the number of workers: with the defaults 82 s for eight workers. Prints the number of leaves. */
 #include <satin.h>
 
 #include <errno.h>

@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# kill -9 of one node, of the master, of everything, at random moments, TIMES times: the answer is right each time.
-# Not part of `make check`: it takes minutes. SEED=N repeats the same choices (not the same moments of the machine).
+# kill -9 of one node, of the master, or of everything, at random moments, TIMES times: the answer is right each time. Not part
+# of `make check`: it takes minutes. SEED=N repeats the random choices, though not at the same moments.
 . "$(dirname "$0")/lib.sh"
 times=${1:-100}
 echo "# $times times"
 choose_busy
 echo "# ${heavy[*]}"
 
-# Ends in $answer and $code; resumes as often as it has to.
+# Waits for the run and sets $answer and $code; starts it again as often as needed, at most five times.
 go_on ()
 {
   local file=$1 tries=0
@@ -16,7 +16,7 @@ go_on ()
   while [ "$code" -ne 0 ] && [ $tries -lt 5 ]; do
     tries=$((tries + 1))
     [ -e "$file" ] && ! integrity "$file" && echo "# $file is broken" && return
-    # Killed before the first publication there is nothing to resume; the same line begins again.
+    # If the run was killed before its first publication there is no checkpoint; the same command starts from the beginning.
     try "$satin" run -n $((RANDOM % 4 + 1)) --checkpoint "$file" --interval 0.3 -- "${heavy[@]}"
   done
 }
@@ -30,7 +30,7 @@ for ((i = 1; i <= times; i++)); do
   [ $((RANDOM % 3)) = 0 ] && way=(--tcp)
   begin "$satin" run -n $nodes --name $name --checkpoint "$file" --interval 0.3 "${way[@]}" -- \
     "${heavy[@]}"
-  # Sometimes also while the nodes still are finding each other.
+  # One time in four the nodes may still be joining.
   [ $((RANDOM % 4)) = 0 ] || wait_for $((10 * slow)) up $name $nodes
   sleep "$((RANDOM % 3)).$((RANDOM % 10))$((RANDOM % 10))"
   case $kind in

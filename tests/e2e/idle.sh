@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# How quiet idle nodes are: one node works, the others have nothing to do. What each sends is counted by the kernel.
+# How little idle nodes send: one node works, the others have nothing to do. The kernel counts what each node sends.
 . "$(dirname "$0")/lib.sh"
 nodes=${1:-16} seconds=${2:-20}
 command -v ss >/dev/null || { skip "idle nodes" "no ss here"; finish; }
 
 begin "$satin" run -n "$nodes" -w 1 --tcp --name idle -- "$SATIN_BIN/sleep" $(((seconds + 30) * 1000)) --depth 0
 ok "$nodes nodes are up" wait_for $((20 * slow)) up idle "$nodes"
-sleep 5 # thieves pause longer and longer
-sent () # segments with data that each node but the master has sent, one a line
+sleep 5 # idle nodes ask for work at longer and longer intervals
+sent () # the data segments that each node except the master has sent, one number a line
 {
   local pid
   for pid in $(nodes_of idle | awk '!/"master"/ { print $1 }'); do

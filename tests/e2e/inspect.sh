@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# satin inspect, and satin merge, on the checkpoints that real runs leave: killed, suspended, finished, damaged. What it says is compared with
-# what the bare sqlite3 finds.
+# satin inspect and satin merge on the checkpoints of real runs: killed, suspended, finished, damaged. Their output is compared
+# with what sqlite3 finds.
 . "$(dirname "$0")/lib.sh"
 ask () { sqlite3 "$file" "$1"; }
 
@@ -14,11 +14,11 @@ ended
 n=$(rows "$file")
 
 try "$satin" inspect "$file"
-is "a killed run's checkpoint can be looked at" "$code" 0
+is "a killed run's checkpoint can be inspected" "$code" 0
 ok "the summary counts the results" grep -qx "results   $n saved" <<<"$answer"
 
 try "$satin" inspect "$file" --verify
-is "every row proves itself" "$code" 0
+is "--verify finds every row sound" "$code" 0
 is "and all are counted" "$(awk '$1 == "result" { print $2, $3 }' <<<"$answer")" "$n 0"
 
 try "$satin" inspect --tree --depth 1000 "$file"
@@ -34,37 +34,37 @@ is "a tree of no depth is the root" "$(wc -l <<<"$answer")" 2
 saved=$(ask 'SELECT path FROM result ORDER BY length (path) DESC LIMIT 1')
 try "$satin" inspect "$file" --why "$saved"
 ok "why: a saved job" grep -qF "$saved is saved" <<<"$answer"
-ok "who computed it" grep -qF "node      $(ask "SELECT node FROM readable WHERE path = '$saved'") on " <<<"$answer"
-ok "at what cost" grep -qF "cost      $(ask "SELECT printf ('%.3f', work_s) FROM result WHERE path = '$saved'") s" <<<"$answer"
+ok "why: the node that computed it" grep -qF "node      $(ask "SELECT node FROM readable WHERE path = '$saved'") on " <<<"$answer"
+ok "why: its cost" grep -qF "cost      $(ask "SELECT printf ('%.3f', work_s) FROM result WHERE path = '$saved'") s" <<<"$answer"
 args=$(ask "SELECT args FROM result WHERE path = '$saved'")
-ok "with what arguments" grep -qxF "args      $args" <<<"$answer"
-is "when it began, and for how long it ran" "$(sed -n 's/^began     20.*, took \([0-9.]*\) s$/\1/p' <<<"$answer")" "$(ask "SELECT printf ('%.3f', took_s) FROM readable WHERE path = '$saved'")"
-ok "and the value" grep -qF "value     $(ask "SELECT value FROM result WHERE path = '$saved'") (type x" <<<"$answer"
-is "every result tells its arguments and its time" "$(ask 'SELECT count (args) || count (began) || count (took_ms) FROM result')" "$n$n$n"
-is "which lies in the run's" "$(ask "SELECT count (*) FROM result WHERE began < (SELECT value - 1 FROM run WHERE key = 'started') OR began + took_ms / 1000 > saved + 1")" 0
+ok "why: its arguments" grep -qxF "args      $args" <<<"$answer"
+is "why: when it began and how long it ran" "$(sed -n 's/^began     20.*, took \([0-9.]*\) s$/\1/p' <<<"$answer")" "$(ask "SELECT printf ('%.3f', took_s) FROM readable WHERE path = '$saved'")"
+ok "why: its value" grep -qF "value     $(ask "SELECT value FROM result WHERE path = '$saved'") (type x" <<<"$answer"
+is "every result has its arguments and times" "$(ask 'SELECT count (args) || count (began) || count (took_ms) FROM result')" "$n$n$n"
+is "… which lie within the run's time" "$(ask "SELECT count (*) FROM result WHERE began < (SELECT value - 1 FROM run WHERE key = 'started') OR began + took_ms / 1000 > saved + 1")" 0
 try "$satin" replay "$file" "$saved"
 ok "the job runs again with these arguments" grep -qF "runs: queens $(tr '[],' '()_' <<<"$args" | sed 's/_/, /g')" <<<"$words"
 try "$satin" inspect "$file" --why "$saved/3/4"
 ok "why: a job below a saved one" grep -qF "$saved/3/4 lies below $saved, which is saved" <<<"$answer"
 try "$satin" inspect "$file" --why "${saved%/*}/"
-is "a path with a slash too many is none" "$code" 2
+is "a path with a slash too many is refused" "$code" 2
 try "$satin" inspect "$file" --why /
 ok "why: a job above saved ones" grep -qF "/ is not finished; $n results are saved below it" <<<"$answer"
-ok "what is missing below it" grep -qF "missing   $missing jobs" <<<"$answer"
+ok "why: what is missing below it" grep -qF "missing   $missing jobs" <<<"$answer"
 gap=$(ask 'SELECT path FROM missing LIMIT 1')
 try "$satin" inspect "$file" --why "$gap"
 ok "why: a gap" grep -qF "$gap is missing: it was spawned" <<<"$answer"
 try "$satin" inspect "$file" --why /4000000000/1
-ok "why: a job that nobody knows" grep -qF "/4000000000/1 is not known" <<<"$answer"
+ok "why: an unknown job" grep -qF "/4000000000/1 is not known" <<<"$answer"
 is "which is no error" "$code" 0
 try "$satin" inspect "$file" --tree --from "$saved"
 ok "a tree may begin at any job" grep -q "^$saved .* queens \[" <<<"$answer"
 try "$satin" inspect "$file" --tree --from /4000000000
-ok "at one that is not there it says so" grep -qF "/4000000000 is not known" <<<"$answer"
+ok "a tree from an unknown job says so" grep -qF "/4000000000 is not known" <<<"$answer"
 for slip in "--tree --json" "--why" "--depth 1" "--tree --depth -1" "--from /" "$file"; do
   # shellcheck disable=SC2086
   try "$satin" inspect "$file" $slip
-  is "a slip in the usage: $slip" "$code" 2
+  is "wrong usage: $slip" "$code" 2
 done
 
 json () { sqlite3 :memory: "SELECT $1 FROM (SELECT readfile ('$work/answer') AS j)"; }
@@ -83,37 +83,37 @@ ok "it has all results" same_as_json "path, readable.node, readable.job, lower (
    json_extract (value, '\$.began'),
    CAST (round (json_extract (value, '\$.took_s') * 1000) AS INTEGER)"
 is "and all nodes" "$(json "json_array_length (j, '\$.nodes')")" "$(ask 'SELECT count (*) FROM node')"
-is "and what the run is" "$(json "json_extract (j, '\$.run.id')")" "$(ask "SELECT value FROM run WHERE key = 'id'")"
+is "and the id of the run" "$(json "json_extract (j, '\$.run.id')")" "$(ask "SELECT value FROM run WHERE key = 'id'")"
 
 cp "$file" "$work/damaged"
 sqlite3 "$work/damaged" "UPDATE result SET value = value + 1 WHERE path = '$saved';
   UPDATE run SET value = 'another' WHERE key = 'version'; UPDATE node SET site = 'elsewhere' WHERE n = 1"
 try "$satin" inspect "$work/damaged" --verify
 is "damage is found" "$code" 3
-is "in a result" "$(awk '$1 == "result" { print $2, $3 }' <<<"$answer")" "$((n - 1)) 1"
-is "in the settings" "$(awk '$1 == "run" { print $3 }' <<<"$answer")" 1
-is "in the nodes" "$(awk '$1 == "node" { print $3 }' <<<"$answer")" 1
-ok "and said in one sentence" grep -q "^satin: checkpoint .*3 of [0-9]* rows are missing or damaged (1 of $n results)" <<<"$words"
+is "… in a result" "$(awk '$1 == "result" { print $2, $3 }' <<<"$answer")" "$((n - 1)) 1"
+is "… in the settings" "$(awk '$1 == "run" { print $3 }' <<<"$answer")" 1
+is "… in the nodes" "$(awk '$1 == "node" { print $3 }' <<<"$answer")" 1
+ok "and reported in one sentence" grep -q "^satin: checkpoint .*3 of [0-9]* rows are missing or damaged (1 of $n results)" <<<"$words"
 try "$satin" inspect "$work/damaged" --why "$saved"
-ok "a damaged row counts as not there" grep -vqF "$saved is saved" <<<"$answer"
+ok "a damaged row counts as missing" grep -vqF "$saved is saved" <<<"$answer"
 
 cp "$file" "$work/gone"
 sqlite3 "$work/gone" "DELETE FROM result WHERE path = '$saved'"
 try "$satin" inspect "$work/gone" --verify
-is "a row that is gone is missed" "$code" 3
+is "a removed row is found missing" "$code" 3
 is "and counted" "$(awk '$1 == "result" { print $2, $3, $4 }' <<<"$answer")" "$((n - 1)) 0 1"
-ok "and said in one sentence" grep -q "^satin: checkpoint .* is damaged: 1 of [0-9]* rows are missing (1 of $n results); a resume" <<<"$words"
+ok "and reported in one sentence" grep -q "^satin: checkpoint .* is damaged: 1 of [0-9]* rows are missing (1 of $n results); a resume" <<<"$words"
 try "$satin" inspect "$work/gone" --json
 is "the JSON has the figure" "$(json "json_extract (j, '\$.missing_results')")" 1
 cp "$file" "$work/jobless"
 sqlite3 "$work/jobless" "DELETE FROM job"
 try "$satin" inspect "$work/jobless" --verify
 is "without the rows of job all results are kept" "$(awk '$1 == "result" { print $2, $3, $4 }' <<<"$answer")" "$n 0 0"
-is "but it is said" "$code" 3
+is "but the damage is reported" "$code" 3
 cp "$file" "$work/uncounted"
 sqlite3 "$work/uncounted" "DELETE FROM run WHERE key = 'rows'; DELETE FROM constant WHERE name = 'run/rows'"
 try "$satin" inspect "$work/uncounted" --verify
-is "without the count nothing is called well" "$code" 3
+is "without the count the file is not called sound" "$code" 3
 ok "it says that the number is not known" grep -q "how many rows are missing is not known" <<<"$words"
 
 try "$satin" inspect "$work/nowhere" --tree
@@ -132,7 +132,7 @@ is "its input is in it" "$(json "json_extract (j, '\$.constants[#-1].name')")" "
 try "$satin" inspect "$file" --verify
 is "and it is sound" "$code" 0
 
-# The same run gone on twice from here: two files of one run.
+# The same run is continued twice from this file: two files of one run.
 cp "$file" "$work/a.satin"
 cp "$file" "$work/b.satin"
 more () { [ "$(rows "$1")" -gt "$n" ]; }
@@ -145,17 +145,17 @@ for side in a b; do
 done
 try "$satin" merge "$work/both.satin" "$work/a.satin" "$work/b.satin"
 is "two files of one run are merged" "$code" 0
-is "into as many results as it says" "${answer%% *}" "$(rows "$work/both.satin")"
+is "… into as many results as it says" "${answer%% *}" "$(rows "$work/both.satin")"
 try "$satin" inspect --verify "$work/both.satin"
-is "all of which prove themselves" "$code" 0
+is "… all of which are sound" "$code" 0
 done_of () { sqlite3 "$1" 'SELECT total (weight) FROM result'; }
-is "no less is done than in either" "$(sqlite3 :memory: "SELECT $(done_of "$work/both.satin") + 1e-9 >=
+is "… with at least as much done as in either" "$(sqlite3 :memory: "SELECT $(done_of "$work/both.satin") + 1e-9 >=
   max ($(done_of "$work/a.satin"), $(done_of "$work/b.satin"))")" 1
 try "$satin" merge "$work/both.satin" "$work/a.satin" "$work/b.satin"
 is "a file that exists is not overwritten" "$code" 4
 try "$satin" merge "$work/none.satin" "$work/a.satin" "$work/queens.satin"
 is "files of two runs are not merged" "$code" 3
-ok "and nothing is left of it" [ ! -e "$work/none.satin" ]
+ok "and no file is left" [ ! -e "$work/none.satin" ]
 try "$satin" merge "$work/a.satin" "$work/b.satin"
 is "merge takes three files" "$code" 2
 

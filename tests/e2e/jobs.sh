@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# `satin jobs`: what every node runs, also while one of them stands still.
+# `satin jobs`: what every node runs, also while a node is stopped.
 . "$(dirname "$0")/lib.sh"
 choose_heavy
 
@@ -15,9 +15,9 @@ both_run () { [ "$("$satin" jobs seen | grep -cE '^1\.[12] +0 +running .* /[01](
 ok "both run a job, with path and arguments" wait_for $((20 * slow)) both_run
 try "$satin" jobs seen --json
 is "the same as JSON" "$code" 0
-ok "… with its format" grep -q '^{"format":1,"run":"seen","nodes":\[' "$work/answer"
+ok "… with the number of its format" grep -q '^{"format":1,"run":"seen","nodes":\[' "$work/answer"
 if command -v python3 >/dev/null 2>&1; then
-  ok "… which others read" python3 -c '
+  ok "… which python reads" python3 -c '
 import json, sys
 all = json.load (open (sys.argv[1]))
 assert [n["id"] for n in all["nodes"]] == ["1.1", "1.2"], all
@@ -31,29 +31,29 @@ fi
 still=$(other_of seen)
 kill -STOP "$still"
 try "$satin" jobs seen
-is "it answers although a node stands still" "$code" 0
-is "… which it says" "$(grep -cE "^1\\.2 +silent +process $still on host '.*' does not answer$" <<<"$answer")" 1
-ok "… and what the other one runs" grep -qE '^1\.1 +0 +(running|waiting) ' <<<"$answer"
+is "it answers although a node is stopped" "$code" 0
+is "… and says that the node is silent" "$(grep -cE "^1\\.2 +silent +process $still on host '.*' does not answer$" <<<"$answer")" 1
+ok "… and what the other node runs" grep -qE '^1\.1 +0 +(running|waiting) ' <<<"$answer"
 try "$satin" jobs seen --json
 is "the same in JSON" "$(grep -o '"silent":[a-z]*' "$work/answer" | tr '\n' ' ')" '"silent":false "silent":true '
 kill -CONT "$still"
-ok "when it goes on it answers again" wait_for $((20 * slow)) both_run
+ok "when the node continues it answers again" wait_for $((20 * slow)) both_run
 
-# The master's part is finished first: then it waits for what the other one holds.
+# The master finishes its part first. Then it waits for what the stopped node holds.
 kill -STOP "$still"
 let_go
 waits () { "$satin" jobs seen | grep -qE '^1\.1 +0 +waiting .* a child /[01/]*, held by 1\.2$'; }
-ok "what a job waits for is named, and the node that has it" wait_for $((20 * slow)) waits
+ok "a waiting job is shown with the child and the node that it waits for" wait_for $((20 * slow)) waits
 kill -CONT "$still"
 ended
 is "the answer" "$answer" "$heavy_answer"
 try "$satin" jobs seen
-is "a run that has ended runs nothing" "$code" 1
+is "a run that has ended is refused" "$code" 1
 
-# Arguments that a terminal has no room for.
+# Arguments that are wider than a terminal.
 begin "$satin" run -n 1 -w 1 --name long -- "$SATIN_BIN/nqueens" 18
 whole () { "$satin" jobs long | grep -qE 'queens \([0-9, ]{33,}\)$'; }
-ok "where the output is no terminal no argument is cut" wait_for $((20 * slow)) whole
+ok "if the output is no terminal, arguments are not cut" wait_for $((20 * slow)) whole
 "$satin" cancel long 2>/dev/null
 ended
 finish

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# What --json prints says its format, every member of it stands in satin(1), and none is missing that format 1 has promised.
+# The output of --json names its format, satin(1) describes every member of it, and no member that format 1 promised is missing.
 . "$(dirname "$0")/lib.sh"
 if ! perl -MJSON::PP -e1 2>/dev/null; then
   echo "1..0 # SKIP there is no perl with JSON::PP"
@@ -12,7 +12,7 @@ sed -n '/^\.Sh JSON/,/^\.Sh ENV/p' "$page" | grep -E '^\.(It )?Ql ' | sed 's/^\.
   | tr -d ' ' | tr ',' '\n' | sort -u >"$work/documented"
 ok "the page has names" [ "$(wc -l <"$work/documented")" -ge 40 ]
 
-# The names of all members but those of a member `run` of inspect, whose keys satin-checkpoint(5) has.
+# Prints the names of all members, except those inside the member `run` of inspect, whose keys satin-checkpoint(5) describes.
 cat >"$work/names.pl" <<'END'
 use JSON::PP;
 local $/; my %names;
@@ -33,11 +33,11 @@ check () { # NAME COMMAND…
   is "$name answers" "$code" 0
   perl "$work/names.pl" <"$work/answer" >"$work/names"
   ok "$name says its format" test -s "$work/names"
-  is "every member of $name stands in satin(1)" "$(comm -23 "$work/names" "$work/documented" | tr '\n' ' ')" ""
-  # formats/json-1 is what version 1.0.0 prints here. A later version may only print more, as satin(1) promises.
+  is "satin(1) describes every member of $name" "$(comm -23 "$work/names" "$work/documented" | tr '\n' ' ')" ""
+  # formats/json-1 has what version 1.0.0 prints here. A later version may only add members, as satin(1) promises.
   sed -n "s/^$name: //p" "$SATIN_SOURCE/tests/e2e/formats/json-1" | tr ' ' '\n' | sort >"$work/promised"
-  ok "members of $name were promised" test -s "$work/promised"
-  is "$name has all members that were promised" "$(comm -13 "$work/names" "$work/promised" | tr '\n' ' ')" ""
+  ok "there are promised members of $name" test -s "$work/promised"
+  is "$name has all promised members" "$(comm -13 "$work/names" "$work/promised" | tr '\n' ' ')" ""
 }
 
 c=$work/c.db

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Each law of a job, kept and broken: laws LAW kept | broken. laws.sh shows what comes of it, as
- * apps/README tells. */
+/* Each law of a job, kept and broken: laws LAW kept|broken. laws.sh shows the consequences that
+ * apps/README describes. */
 #include <satin.h>
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #define LEAVES 60
 
-/* 1: a result depends on nothing but the arguments. Broken, a leaf counts in a variable. */
+/* 1: a result depends only on the arguments. Broken: a leaf counts in a global variable. */
 static int64_t counted; /* atomic */
 
 SATIN_JOB (count_leaf, int64_t, (uint8_t, broken))
@@ -32,7 +32,7 @@ SATIN_JOB (pure, int64_t, (uint8_t, broken))
   return sum;
 }
 
-/* Ten times as long as long as there is no file LAWS_GO. */
+/* Sleeps, ten times as long until the file named by LAWS_GO exists. */
 static void
 rest (gulong us)
 {
@@ -41,7 +41,7 @@ rest (gulong us)
   g_usleep (go != NULL && access (go, F_OK) != 0 ? 10 * us : us);
 }
 
-/* 2: child k is always the same job. Broken, it is given the time of day. */
+/* 2: child k is always the same job. Broken: its argument is the time of day. */
 SATIN_JOB (nap, int64_t, (int64_t, said))
 {
   rest (30000 + (gulong)(said % 2));
@@ -60,7 +60,7 @@ SATIN_JOB (steady, int64_t, (uint8_t, broken))
   return sum;
 }
 
-/* 3: a pruned job returns the whole best value. Broken, it returns nothing. */
+/* 3: a pruned job returns the whole best value. Broken: it returns 0. */
 static const int64_t *
 most_of (const int64_t *a, const int64_t *b)
 {
@@ -82,7 +82,7 @@ SATIN_JOB (look, int64_t, (int64_t, value), (uint8_t, broken))
   if (satin_best (most) >= value)
     return broken ? 0 : satin_best (most);
   satin_improve (most, &value);
-  for (int i = 0; i < 300; i++) /* there is more to look at below */
+  for (int i = 0; i < 300; i++) /* stands for a longer search below */
     {
       g_usleep (10000);
       satin_aborted ();
@@ -100,7 +100,7 @@ SATIN_JOB (witnessed, int64_t, (uint8_t, broken))
   return *most_of (&found[0], &found[1]);
 }
 
-/* 4: main may run again. Broken, it publishes the time of day. */
+/* 4: main may run again. Broken: it publishes the time of day. */
 SATIN_CONST (int64_t, start)
 
 SATIN_JOB (again, int64_t, (uint8_t, unused))
@@ -109,7 +109,7 @@ SATIN_JOB (again, int64_t, (uint8_t, unused))
   return satin_call (steady, 0) + *satin_const (start) - *satin_const (start);
 }
 
-/* 5: empty hands across a sync. Broken, memory is held, and an abort leaves it there. */
+/* 5: a job owns no memory across a sync. Broken: it does, and an abort leaks the memory. */
 #define HELD (1 << 20)
 
 SATIN_JOB (long_one, int64_t, (int64_t, turns))
@@ -139,7 +139,7 @@ SATIN_JOB (empty_handed, int64_t, (uint8_t, broken))
 
   for (int i = 0; i < 100; i++)
     {
-      satin_spawn (hold, &slow, broken); /* the oldest: others take it */
+      satin_spawn (hold, &slow, broken); /* the oldest child, so thieves take it */
       satin_spawn (long_one, &quick, 100);
       satin_sync_next ();
       satin_abort ();
@@ -147,7 +147,7 @@ SATIN_JOB (empty_handed, int64_t, (uint8_t, broken))
   return quick;
 }
 
-/* And what is found at once: a job ends without a sync. */
+/* A mistake that Satin finds at once: a job returns without a sync. */
 SATIN_JOB (hasty, int64_t, (uint8_t, broken))
 {
   int64_t one = 0;

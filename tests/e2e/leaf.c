@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program whose job calls what stands in another file. Usage: leaf N. */
+/* A program whose job calls a function in another file. Usage: leaf N. */
 #include <satin.h>
 
 long leaf (void);

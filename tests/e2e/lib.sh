@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What the end-to-end tests share: TAP, a state folder of their own, waiting for facts instead of sleeping,
-# and an exit that leaves no process behind. Sourced by bash.
+# Shared by the end-to-end tests: TAP output, a state folder for each test, functions that wait for a condition instead of
+# sleeping, and an exit that leaves no process behind. Sourced by bash.
 set -u
 : "${SATIN_BIN:?the folder with satin and the apps}" "${SATIN_SOURCE:?the source folder}"
 satin=$SATIN_BIN/satin
 work=$(mktemp -d "${TMPDIR:-/tmp}/satin-e2e-XXXXXX")
 export XDG_STATE_HOME=$work/state XDG_CONFIG_HOME=$work/config
 runs=$XDG_STATE_HOME/satin/runs
-# SEED=N makes the same choices again, if not at the same moments.
+# SEED=N repeats the random choices, though not at the same moments.
 seed=${SEED:-$RANDOM}
 RANDOM=$((seed % 32768))
 echo "# SEED=$seed"
@@ -17,22 +17,22 @@ slow=1
 [ -n "${SATIN_SANITIZED-}" ] && slow=6
 cores=$(nproc)
 
-# What sanitizers are told, for those who have nothing else of our environment.
+# The settings of sanitizers, for processes whose environment is otherwise empty.
 sanitizer_words () { echo ${SATIN_SANITIZED:+$(env | grep -E '^(LD_PRELOAD|(A|T|UB)SAN_OPTIONS)=.')}; }
 
-# How a command of another host begins, whose folders are in FOLDER.
+# The beginning of a command that plays another host: its environment is empty but for these, its folders are in FOLDER.
 bare () { echo "env -i PATH=$PATH HOME=$1 TMPDIR=$1 $(sanitizer_words)"; }
 
-# Process numbers of the nodes of this test's runs: they carry our state folder in their environment.
+# Process ids of the nodes of this test's runs: their environment names the state folder of this test.
 our_nodes ()
 {
   local file
   grep -lsF "SATIN_RUN_FOLDER=$runs/" /proc/[0-9]*/environ | while IFS=/ read -r _ _ file _; do echo "$file"; done
 }
 
-# A bare machine has no pgrep.
+# pgrep is not installed everywhere.
 children_of () { cat /proc/"$1"/task/*/children 2>/dev/null; } # PID
-# Process numbers of those whose command line holds WORDS: their arguments, each with a space behind it.
+# Process ids of the processes whose command line contains WORDS. Each of its arguments is followed by a space.
 said_by () # WORDS
 {
   local file words
@@ -90,7 +90,7 @@ skip () # NAME REASON
   echo "ok $count - $1 # SKIP $2"
 }
 
-# The plan comes last, so a script that breaks off has none, which is an error.
+# The TAP plan comes last: a script that stops early has no plan, which is an error.
 finish ()
 {
   echo "1..$count"
@@ -98,9 +98,9 @@ finish ()
   exit
 }
 
-# Runs a command to its end; $answer is its stdout, $words its stderr, $code its exit code: 124, if it took two minutes, or up
-# to five where the machine is busy. So a command that must not wait for something is tried while that lasts for longer, or
-# until the test ends it.
+# Runs a command to its end. $answer is its stdout, $words its stderr, $code its exit code. $code is 124 after a timeout: two
+# minutes, up to five on a busy machine. To show that a command does not wait for a condition, a test keeps that condition away
+# for longer than that, or until the test itself ends it.
 try ()
 {
   local busy
@@ -110,8 +110,8 @@ try ()
   was_said "$work/answer" "$work/words"
 }
 
-# Processes cost most of the time of these tests, so what is done often begins none.
-whole () # NAME FILE: the variable has the text of the file, as $(cat FILE) is
+# Starting processes takes most of the time of these tests, so functions that are called often start none.
+whole () # NAME FILE: sets the variable NAME to the text of FILE, like $(cat FILE)
 {
   local text=''
   IFS= read -r -d '' text <"$2"
@@ -120,7 +120,8 @@ whole () # NAME FILE: the variable has the text of the file, as $(cat FILE) is
 }
 one_line () { [ -n "$words" ] && [[ $words != *$'\n'* ]]; }
 
-# The two files of a command; without what Satin says of a disk that other programs keep busy.
+# Sets $answer and $words from the two files of a command. Drops Satin's message that publishing takes long: other programs may
+# keep the disk busy.
 was_said ()
 {
   whole answer "$1"
@@ -129,7 +130,7 @@ was_said ()
     || words=$(sed '/^satin: checkpoint .*: publishing takes .* s, so it is done every .* s, not every .* s$/d' "$2")
 }
 
-# Starts a command in the background; `ended` waits for it and fills the same three.
+# Starts a command in the background. `ended` waits for it and sets $answer, $words and $code as `try` does.
 begin ()
 {
   "$@" >"$work/begun.answer" 2>"$work/begun.words" </dev/null &
@@ -144,8 +145,8 @@ ended ()
   was_said "$work/begun.answer" "$work/begun.words"
 }
 
-# It is read to its end at once: what `read` leaves over in the file of a process that ends meanwhile comes out of the next
-# file that is read, since bash cannot seek back.
+# Reads the file to its end at once. If the process ends meanwhile, bash cannot seek back in the file, and bytes that `read` has
+# left over would appear in the next file that is read.
 gone () # PID: no such process, or a zombie
 {
   local text=''
@@ -154,9 +155,9 @@ gone () # PID: no such process, or a zombie
   [[ -z $text || $text == [ZX]* ]]
 }
 
-# wait_for SECONDS COMMAND…: TRUE as soon as the command succeeds. The limit is there to fail, so it is one of a machine with
-# nothing else to do: where N programs want each core, N seconds count for one, and so does the time that this script stands
-# still. It is over after five times as long at the latest.
+# wait_for SECONDS COMMAND…: TRUE as soon as the command succeeds. The limit only ends a test that fails. It holds for an idle
+# machine: where N programs want each core, N seconds count as one, and one check counts as at most one second. The wait ends
+# after five times the limit at the latest.
 wait_for ()
 {
   local limit=$(($1 * 1000000)) counted=0 since=${EPOCHREALTIME/[.,]/} last now busy rest
@@ -165,7 +166,7 @@ wait_for ()
   until "$@"; do
     look_around
     now=${EPOCHREALTIME/[.,]/}
-    # Looking takes half of the time at most, and after a second a fifth.
+    # The pause is as long as the check, after the first second four times as long; always 50 to 400 ms.
     rest=$(((now - last) * (now - since > 1000000 ? 4 : 1)))
     counted=$((counted + (now - last > 1000000 ? 1000000 : now - last) * 100 / busy))
     [ $counted -ge $limit ] || [ $((now - since)) -ge $((5 * limit)) ] && return 1
@@ -174,11 +175,11 @@ wait_for ()
     counted=$((counted + (last - now) * 100 / busy))
   done
 }
-# Sleeps without a process: nobody writes to this pipe. (One made by <(:) is a child, for which `wait` waits: it never
-# returns in a process 1, to which daemons fall.)
+# rest_us sleeps without starting a process: nothing is ever written to this pipe. (A pipe made by <(:) has a child process, for
+# which `wait` waits. In a process 1, which inherits the daemons, that `wait` would never return.)
 mkfifo "$work/quiet"
 rest_us () { local s; printf -v s '%d.%06d' $(($1 / 1000000)) $(($1 % 1000000)); read -r -t "$s" <>"$work/quiet"; }
-# busy: how many programs want each core, in hundredths, and at least one.
+# Sets busy: the load average for each core in hundredths, at least 100.
 look_around ()
 {
   read -r busy _ </proc/loadavg
@@ -186,10 +187,10 @@ look_around ()
   [ $busy -ge 100 ] || busy=100
 }
 
-# TRUE in `make check-long`, which has what takes minutes (tests/README).
+# TRUE in `make check-long`, which runs the tests that take minutes in full (tests/README).
 is_long () { [ -n "${SATIN_LONG-}" ]; }
 
-# The status of RUN, one node a line: PID ROLES STATE.
+# The nodes of RUN, one a line: PID [ROLES] STATE.
 nodes_of ()
 {
   local json line
@@ -211,7 +212,8 @@ up () # RUN NUMBER
 master_of () { nodes_of "$1" | awk '/"master"/ { print $1; exit }'; }
 other_of () { nodes_of "$1" | awk '!/"master"/ { print $1; exit }'; }
 
-# RUN SECONDS [PID]: so much work would be lost if all nodes died now, or that one. Jobs that run and are not finished count.
+# has_worked RUN SECONDS [PID]: at least SECONDS of work would be lost if all nodes died now, or if the node PID died.
+# Unfinished jobs count, too.
 has_worked ()
 {
   local figure=at_risk_all_s
@@ -220,7 +222,7 @@ has_worked ()
     | head -n 1 | sed -n "s/.*\"$figure\":\([0-9.][0-9.]*\).*/\1/p" | awk -v least="$2" '$1 + 0 >= least + 0 { found = 1 } END { exit !found }'
 }
 
-# By a URI, since sqlite3 makes a file that is not there.
+# A URI with mode=rw: sqlite3 would create a missing file.
 integrity () { [ "$(sqlite3 "file:$1?mode=rw" 'PRAGMA integrity_check' 2>&1)" = ok ]; }
 rows () { sqlite3 "file:$1?mode=rw" 'SELECT count (*) FROM result' 2>/dev/null || echo 0; }
 has_rows () { [ "$(rows "$1")" -ge "${2:-1}" ]; }
@@ -236,8 +238,8 @@ fibonacci ()
   echo $a
 }
 
-# A job that lasts until let_go is called, and costs no processor time: its command line is ${heavy[@]}, its answer
-# $heavy_answer.
+# Chooses a program whose jobs last until let_go is called (held.c has the limit) and use no processor time. Its command line is
+# ${heavy[@]}, its answer $heavy_answer.
 choose_heavy ()
 {
   heavy=("$SATIN_BIN/../tests/e2e/held" "$work/go")
@@ -246,17 +248,18 @@ choose_heavy ()
 }
 hold () { rm -f "$work/go"; }
 let_go () { : >"$work/go"; }
-finished () { let_go; ended; hold; }       # what was begun may come to its end, and does
+finished () { let_go; ended; hold; }       # lets the jobs of the begun command end, and waits for the command
 try_freed () { let_go; try "$@"; hold; }   # a command whose jobs are not held
 
-# Chooses a job that keeps the processors busy for some seconds: ${heavy[@]} and $heavy_answer, too. Each step of fib takes
-# 1.618 times as long. Other work on this machine may make it look longer than it is, so the processor's time counts as well.
+# Chooses a program that keeps the processors busy for about 4 seconds, or that many times as long: sets ${heavy[@]} and
+# $heavy_answer. fib N + 1 takes 1.618 times as long as fib N. Other programs lengthen the measured wall time, so there is a
+# minimum for the processor time, too.
 choose_busy ()
 {
   local n=24 ms=0 cpu_ms=0 now _
   while [ $ms -lt 250 ] && [ $n -lt 80 ]; do
     n=$((n + 2)) ms=1000000 cpu_ms=1000000
-    # The quicker of two.
+    # The shorter of two measurements.
     for _ in 1 2; do
       now=$({ TIMEFORMAT='%3R %3U'; time "$SATIN_BIN/fib" $n >/dev/null 2>&1; } 2>&1 | tr -d .,)
       [ $((10#${now% *})) -lt $ms ] && ms=$((10#${now% *} + 1))
@@ -264,21 +267,22 @@ choose_busy ()
     done
   done
   while [ $ms -lt $((4000 * ${1:-1})) ] || [ $cpu_ms -lt $((3000 * ${1:-1})) ]; do
-    n=$((n + 1)) ms=$((ms * 1618 / 1000 + 1)) cpu_ms=$((cpu_ms * 1618 / 1000 + 1)) # a time of 1 grows, too
+    n=$((n + 1)) ms=$((ms * 1618 / 1000 + 1)) cpu_ms=$((cpu_ms * 1618 / 1000 + 1)) # + 1, so that a time of 1 grows, too
   done
   heavy=("$SATIN_BIN/fib" "$n")
   heavy_answer=$(fibonacci $n)
 }
 
-# Where a TSPLIB instance that the project carries lies; empty when it carries none of that name.
+# The path of a TSPLIB instance in apps/; empty if there is none of that name.
 instance () { find "$SATIN_SOURCE/apps" -name "$1" 2>/dev/null | head -n 1; }
 
-# NAME FILE PROGRAM ARG…: a run that begins this checkpoint, is suspended with saved rows, and has ended ($code).
+# suspended NAME FILE PROGRAM ARG…: starts a run with the new checkpoint FILE and suspends it when rows are saved. $code is 75
+# on success.
 suspended ()
 {
   local name=$1 file=$2 i
   shift 2
-  for i in 1 2 3; do # on a machine at work it may be over before that
+  for i in 1 2 3; do # on a busy machine the run may end before the suspension
     begin "$satin" run --name "$name" -w 2 --checkpoint "$file" --interval 0.1 -- "$@"
     wait_for $((20 * slow)) has_rows "$file" 3
     "$satin" suspend "$name" 2>/dev/null

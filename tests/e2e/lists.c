@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The words for lists, texts, loops and polls in functions. * LISTS N MS
- * A loop makes N numbers, they are sorted in lists, a loop adds them up, and a search in a plain
- * function counts as many; each piece rests MS milliseconds, until the file LISTS_GO exists. */
+/* The words for lists, texts, loops and polls in functions. Usage: lists N MS.
+ * A loop makes N numbers, jobs sort them in lists, a loop adds them up, and a recursive function
+ * counts them. Each piece sleeps for MS milliseconds until the file named by LISTS_GO exists. */
 #include <satin.h>
 
 #include <errno.h>
@@ -69,7 +69,7 @@ SATIN_JOB (order, Numbers, (Numbers, list), (SatinText, name), (int32_t, ms))
   return all;
 }
 
-/* Counts what it meets on the way through `n` numbers, one after the other. */
+/* Counts the numbers from `from` on by recursion, one call for each. */
 static int64_t
 walk (SatinHere here, Numbers list, uint64_t from)
 {

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Lists, texts, loops and polls in functions: alone, on nodes that are killed, resumed; and what people see of them.
+# Lists, texts, loops and polls in functions: alone, on nodes of which one is killed, resumed; and how the checkpoint shows
+# them.
 . "$SATIN_SOURCE/tests/e2e/lib.sh"
 
 lists=$SATIN_BIN/../tests/e2e/lists
@@ -26,7 +27,7 @@ begin env LISTS_GO="$work/go" "$lists" --workers 4 --checkpoint "$work/a.db" --i
 ok "alone, results are saved" wait_for $((60 * slow)) has_results "$work/a.db"
 kill -9 "$begun"
 ended
-ok "people see a list's items in the checkpoint" grep -q '"value": *"\[[0-9]*, *[0-9]' <<<"$("$satin" inspect "$work/a.db" --json 2>/dev/null)"
+ok "the checkpoint shows a list's items" grep -q '"value": *"\[[0-9]*, *[0-9]' <<<"$("$satin" inspect "$work/a.db" --json 2>/dev/null)"
 touch "$work/go"
 try env LISTS_GO="$work/go" "$lists" --workers 4 --checkpoint "$work/a.db" 1009 100
 is "… killed and resumed: the answer is the same" "$code:$answer" "0:$wanted"

@@ -1,18 +1,18 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The manual pages: they are well formed, and what they say of the checkpoint and of the command is so. The questions of
-# satin-checkpoint(5) are taken from the page and asked.
+# The manual pages are well formed, and their statements about the checkpoint and the command are true. The queries of
+# satin-checkpoint(5) are taken from the page and run.
 . "$(dirname "$0")/lib.sh"
 if ! command -v sqlite3 >/dev/null 2>&1; then
   echo "1..0 # SKIP there is no sqlite3"
   exit 0
 fi
-plain () { sed 's/\\(aq/'"'"'/g; s/\\-/-/g; s/\\e/\\/g' "$@"; } # what a reader sees of a line
+plain () { sed 's/\\(aq/'"'"'/g; s/\\-/-/g; s/\\e/\\/g' "$@"; } # a line as the reader sees it
 
 for file in "$SATIN_SOURCE"/storage/*.[1-9] "$SATIN_SOURCE"/satin/*.[1-9] "$SATIN_SOURCE"/satin/command/*.[1-9]; do
   [ -e "$file" ] || continue
   if command -v mandoc >/dev/null 2>&1; then
-    # Which other pages are installed here is no matter of the page; mandoc cuts a long list of them short (...).
+    # Ignores which other pages are installed here. mandoc shortens a long list of them (...).
     is "${file##*/} is clean for mandoc" \
       "$(mandoc -Tlint "$file" 2>/dev/null | grep -v -e 'referenced manual not found' -e 'outdated mandoc.db' \
         -e '^\.\.\.$' -e 'longer than 80 bytes' -e 'possible typo in section name')" ""
@@ -23,7 +23,7 @@ for file in "$SATIN_SOURCE"/storage/*.[1-9] "$SATIN_SOURCE"/satin/*.[1-9] "$SATI
   fi
 done
 
-# satin(1) has all that the command says of itself.
+# satin(1) has all verbs, options and exit codes that the command's help has.
 page=$SATIN_SOURCE/satin/command/satin.1
 "$satin" help | sed -n 's/^  satin \([a-z]*\) .*/\1/p' >"$work/verbs"
 ok "there are verbs" [ "$(wc -l <"$work/verbs")" -ge 8 ]
@@ -38,7 +38,7 @@ for exit in $("$satin" help | sed -n '/Exit codes/,$p' | grep -oE '\<[0-9]+\>');
   ok "satin(1) has exit code $exit" grep -qx ".It $exit" "$page"
 done
 
-# satin(7) has every word of satin.h, the macros of satin.hpp, and every option of a program, and its example is a program.
+# satin(7) has every word of satin.h, the macros of satin.hpp, and every option of a program. Its examples compile and run.
 page=$SATIN_SOURCE/satin/satin.7
 grep -oE '^(#define |[A-Za-z][A-Za-z ]*[ *])(satin|SATIN)_[A-Za-z_]*[A-Za-z]\>' "$SATIN_SOURCE"/satin/satin.h{,pp} | sed 's/.*[ *]//' | sort -u >"$work/words.h"
 ok "there are words" [ "$(wc -l <"$work/words.h")" -ge 20 ]
@@ -78,7 +78,7 @@ fi
 
 # satin-checkpoint(5).
 page=$SATIN_SOURCE/storage/satin-checkpoint.5
-# A checkpoint in which there is something to every question: killed, taken over, suspended.
+# Makes a checkpoint that has an answer to every query: killed, taken over, suspended.
 c=$work/c.db
 cp "$(instance kroA100.tsp)" "$work/a.tsp"
 cd "$work" || exit 1
@@ -109,7 +109,7 @@ while read -r key; do
   ok "the page has the key $key of run" grep -qE "^\\.Ql $key( |\$)" "$page"
 done < <(sqlite3 c.db "SELECT key FROM run")
 
-# The page asks of /0/3 and of what is above and below it; here that is a job that is really there.
+# The page's queries use /0/3 and the paths around it. Here a path that is really saved takes its place.
 saved=$(sqlite3 c.db "SELECT path FROM result ORDER BY length (path) DESC LIMIT 1")
 above=${saved%/*}
 asked=0
@@ -117,12 +117,12 @@ while read -r question; do
   asked=$((asked + 1))
   question=$(sed "s,/0/3,$saved,g; s,'/00','${above}0',g; s,'/0/','$above/',g; s,'/0','$above',g" <<<"$question")
   try sh -c "$question"
-  is "question $asked is answered" "$code" 0
-  is "question $asked has no errors" "$words" ""
-  ok "question $asked: $question" [ -n "$answer" ]
+  is "query $asked succeeds" "$code" 0
+  is "query $asked has no errors" "$words" ""
+  ok "query $asked has an answer: $question" [ -n "$answer" ]
   printf '%s\n' "$answer" >"$work/question-$asked"
 done < <(plain "$page" | grep '^sqlite3 ')
-ok "there are twenty questions and more" [ "$asked" -ge 20 ]
+ok "there are at least twenty queries" [ "$asked" -ge 20 ]
 of () { cat "$work/question-$(plain "$page" | grep '^sqlite3 ' | grep -nF "$1" | head -n 1 | cut -d: -f1)"; }
 is "progress counts the results" "$(of progress | cut -d'|' -f4)" "$(rows c.db)"
 is "the program is named" "$(of "'argv'" | grep -c -e '^app|tsp$' -e "^argv|\\[b'a.tsp'\\]\$")" 2
@@ -131,7 +131,7 @@ is "its arguments are shown" "$(of "'long'")" "$(sqlite3 c.db "SELECT 'search|' 
 is "when it began, and how long it took" "$(of 'began_utc, took_s FROM')" \
   "$(sqlite3 c.db "SELECT datetime (began, 'unixepoch'), took_ms / 1000.0 FROM result WHERE path = '$saved'")"
 is "the longest comes first" "$(of 'ORDER BY took_s' | head -n 1 | cut -d'|' -f4)" "$(sqlite3 c.db 'SELECT max (took_ms) / 1000.0 FROM result')"
-is "the result that a job went into is found" "$(of "'/0/3/1/'" | cut -d'|' -f1)" "$saved"
+is "the result that contains a job is found" "$(of "'/0/3/1/'" | cut -d'|' -f1)" "$saved"
 is "work is added up below a job" "$(of total | cut -d'|' -f1)" \
   "$(sqlite3 c.db 'SELECT path FROM result' | grep -c -e "^$above\$" -e "^$above/")"
 is "the history ends with the last publication" "$(of 'utc, done FROM history' | wc -l)" \
@@ -139,8 +139,8 @@ is "the history ends with the last publication" "$(of 'utc, done FROM history' |
 ok "rows have a depth" [ "$(of 'GROUP BY depth' | awk -F'|' '{ n += $2 } END { print n }')" = "$(rows c.db)" ]
 is "jobs join by number" "$(of 'GROUP BY job.n' | cut -d'|' -f1,3)" "search|$(rows c.db)"
 is "nodes join by number" "$(of 'GROUP BY host' | cut -d'|' -f2)" "$(rows c.db)"
-is "nothing is kept there" "$(of 'FROM keep UNION')" "states in all||0"
-# Two lanes of a program with phases, suspended.
+is "there are no kept states" "$(of 'FROM keep UNION')" "states in all||0"
+# A program with phases, suspended while two lanes run.
 phases=$SATIN_BIN/../tests/e2e/phases
 begin "$phases" --checkpoint p.db --interval 0.1 --workers 2 2 1000000 8000
 ok "two lanes keep states" wait_for $((30 * slow)) sh -c "[ \"\$(sqlite3 p.db 'SELECT count (*) FROM keep')\" = 2 ]"
@@ -154,7 +154,7 @@ try "$satin" inspect p.db --why /1
 ok "inspect --why shows them" grep -qxF "args      [1,1000000,8000]" <<<"$answer"
 try "$satin" inspect p.db --json
 ok "inspect --json, too" grep -qF '"args":"[1,1000000,8000]"' <<<"$answer"
-# That tour is the best from the beginning; here a better one is found.
+# In that instance the first tour is the best; in this one a better one is found.
 cp "$(instance random44.atsp)" "$work/b.tsp"
 try "$SATIN_BIN/tsp" b.tsp --checkpoint b.db
 try sh -c "$(plain "$page" | grep '^sqlite3 .*j.value' | sed 's/c\.db/b.db/')"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# `satin metrics` of a real run; promtool judges it where there is one.
+# `satin metrics` of a real run. promtool checks the output where it is installed.
 . "$(dirname "$0")/lib.sh"
 choose_heavy
 
@@ -13,22 +13,22 @@ ok "the nodes are counted" wait_for $((20 * slow)) has '^satin_nodes\{run="count
 ok "… the share done" wait_for $((20 * slow)) has '^satin_done_ratio\{run="counted"\} 0'
 ok "… the work" wait_for $((20 * slow)) has '^satin_work_seconds_total\{run="counted",node="1\.2",site="local"\} [0-9]'
 ok "… and what was lost" has '^satin_lost_seconds_total\{run="counted",node="1\.1",site="local"\} [0-9]'
-is "the end is said" "$(tail -n 1 "$work/metrics")" "# EOF"
-ok "no path is told" sh -c "! grep -qF '$work' '$work/metrics'"
+is "the last line marks the end" "$(tail -n 1 "$work/metrics")" "# EOF"
+ok "no path is in the output" sh -c "! grep -qF '$work' '$work/metrics'"
 "$satin" metrics --prometheus counted >"$work/plain"
 is "the format of Prometheus has the same figures" "$(sed -n 's/[ {].*//p' "$work/plain" | grep -v '#' | sort -u | tr '\n' ' ')" \
   "$(sed -n 's/[ {].*//p' "$work/metrics" | grep -v '#' | sort -u | tr '\n' ' ')"
-is "each of which is described under its name" "$(comm -3 <(sed -n 's/^# TYPE \([^ ]*\) .*/\1/p' "$work/plain" | grep -v '^satin_left' | sort) \
+is "each figure has a TYPE line with its name" "$(comm -3 <(sed -n 's/^# TYPE \([^ ]*\) .*/\1/p' "$work/plain" | grep -v '^satin_left' | sort) \
   <(sed -n 's/^\(satin[^{]*\){.*/\1/p' "$work/plain" | grep -v '^satin_left' | sort -u) | tr -d '\n')" ""
 if command -v promtool >/dev/null 2>&1; then
   try sh -c "promtool check metrics <'$work/plain'"
-  is "promtool finds nothing to say" "$code:$answer$words" 0:
+  is "promtool has no complaint" "$code:$answer$words" 0:
   try sh -c "promtool check metrics <'$work/metrics'"
   ok "and no error in OpenMetrics" sh -c "! grep -qi error '$work/words'"
 else
-  skip "promtool finds nothing to say" "there is no promtool"
+  skip "promtool has no complaint" "there is no promtool"
 fi
-# The same at the page's own server: with its token, to nobody else.
+# The server of `satin view` has the same figures: only with its token.
 if ! command -v curl >/dev/null 2>&1; then
   skip "the view has the figures at /metrics" "there is no curl"
 else
@@ -43,8 +43,8 @@ else
   is "… the same families" "$(grep '^# TYPE' "$work/page")" "$(grep '^# TYPE' "$work/metrics")"
   is "… up to the end" "$(tail -n 1 "$work/page")" "# EOF"
   is "… not without a token" "$(page "$place/metrics")" "403 text/plain; charset=utf-8"
-  is "… nor with another one" "$(page "$place/metrics?token=${token//[0-8]/9}")" "403 text/plain; charset=utf-8"
-  is "… nor under another name" "$(page -H 'Host: example.org' "$place/metrics?token=$token")" "403 text/plain; charset=utf-8"
+  is "… nor with another token" "$(page "$place/metrics?token=${token//[0-8]/9}")" "403 text/plain; charset=utf-8"
+  is "… nor under another host name" "$(page -H 'Host: example.org' "$place/metrics?token=$token")" "403 text/plain; charset=utf-8"
   is "… nor to another site's page" "$(page -H 'Origin: http://example.org' "$place/metrics?token=$token")" "403 text/plain; charset=utf-8"
   is "… and the token opens nothing else" "$(page "$place/boxes?token=$token")" "403 text/plain; charset=utf-8"
   kill "$viewer"

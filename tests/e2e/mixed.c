@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program with everything that the words of satin.h allow, and an answer that it checks itself:
+/* A program that uses everything that the words of satin.h allow, and checks its own answer:
  * records in records, fixed arrays, bytes small and large, eight arguments, no arguments, mutual
  * recursion, two phases, satin_call between spawns, a constant and a best value. Usage: mixed DEPTH
- * [MEBIBYTES]. If MIXED_GO is set, each leaf sleeps for 20 ms until that file exists: so a test
- * holds a run for as long as it wants, at no cost in processor time. */
+ * [MEBIBYTES]. If MIXED_GO is set, each leaf sleeps for 20 ms until the file of that name exists. A
+ * test holds a run with it without using processor time. */
 #include <satin.h>
 
 #include <errno.h>
@@ -39,7 +39,7 @@ mix (uint64_t a, uint64_t b)
   return a ^ (a >> 29);
 }
 
-/* Burns a little time whose amount depends on the seed. */
+/* Computes for a short time that depends on the seed. */
 static uint64_t
 grind (uint64_t seed)
 {
@@ -125,7 +125,7 @@ eight_serial (uint64_t seed)
   return grind (hash);
 }
 
-/* What both jobs make of their children's results. */
+/* Combines the results of children, in both jobs. */
 static uint64_t
 combine (int32_t depth, uint64_t seed, uint64_t box, const uint64_t child[3], uint64_t eight,
          uint64_t nothing)
@@ -228,7 +228,7 @@ SATIN_JOB (everything, Everything, (int32_t, depth), (uint64_t, size))
   return all;
 }
 
-/* The same by plain recursion. */
+/* The same answer by plain recursion. */
 static uint64_t
 serial (int32_t depth, uint64_t seed, const Box *box, GBytes **name)
 {

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The tasks of mpirun are one run, like those of srun: Open MPI's and MPICH's, as far as they are installed. There is one
-# answer; a node that dies costs its work only, also where mpirun ends everything when a task dies.
+# The tasks of mpirun form one run, like those of srun: with Open MPI and MPICH, as far as they are installed. There is one
+# answer. The death of a node costs only its work, even if mpirun ends all tasks when one dies.
 . "$(dirname "$0")/lib.sh"
 launchers=()
 for mpirun in mpirun.openmpi mpirun.mpich; do
@@ -12,7 +12,7 @@ if [ ${#launchers[@]} -eq 0 ]; then
   exit 0
 fi
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-# Answers of several tasks would come one behind the other.
+# TRUE if one task printed the answer: each further task would print a line, too.
 once () { [ "$(grep -c . <<<"$answer")" -eq 1 ]; }
 words_of_satin () { grep '^satin: ' <<<"$words"; }
 no_tasks () { [ -z "$(ls -d "$XDG_STATE_HOME"/satin/tasks-* 2>/dev/null)" ]; }
@@ -45,7 +45,7 @@ for mpirun in "${launchers[@]}"; do
   finished
   ok "… the answer comes" [ "$code:$answer" = "0:$heavy_answer" ]
 
-  # Of the master, too: it is the first task's node, whose launcher stays.
+  # The same with the master, which is the node of the first task, whose launcher stays.
   begin "${start[@]}" -n 3 "$satin" run -w 1 --name master -- "${heavy[@]}"
   ok "… three nodes again" wait_for $((30 * slow)) up master 3
   kill -9 "$(master_of master)"

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A tree whose leaves sleep and then add one byte to the file NAPS_LOG, which breaks the first law
- * on purpose: so a test knows from outside how many leaves were ever computed. naps MS DEPTH
- * [CODE]: main returns
- * CODE. With MS below zero they compute, about a microsecond for each that it is below; while the
- * file NAPS_HASTE exists they do neither. While the file NAPS_LONG exists no nap ends, but for
- * haste. */
+/* A tree of 2^DEPTH leaves that sleep for MS milliseconds and then add a byte to the file named by
+ * NAPS_LOG. That breaks the first law on purpose: a test learns how many leaves were ever computed.
+ * Usage: naps MS DEPTH [CODE]. main returns CODE. With negative MS a leaf computes instead, about a
+ * microsecond for each unit. While the file named by NAPS_HASTE exists, leaves neither sleep nor
+ * compute. While the file named by NAPS_LONG exists, no sleep ends, except by NAPS_HASTE. */
 #include <satin.h>
 
 #include <errno.h>
@@ -29,7 +28,7 @@ count_leaf (void)
 
 #define SLICE_MS 50
 
-/* The file that `variable` names. */
+/* TRUE if the file that `variable` names exists. */
 static int
 exists (const char *variable)
 {
@@ -38,7 +37,7 @@ exists (const char *variable)
   return name != NULL && access (name, F_OK) == 0;
 }
 
-/* In slices, so that haste is soon seen. */
+/* Sleeps in slices, so that NAPS_HASTE is soon noticed. */
 static void
 nap (int ms)
 {
@@ -53,7 +52,7 @@ nap (int ms)
     }
 }
 
-/* The same work each time, whatever the clock says. */
+/* The same work each time; it does not look at the clock. */
 static void
 compute (int units)
 {

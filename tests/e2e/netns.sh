@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Several hosts on one: network namespaces s1, s2 … with a wide-area network between them (wan.c). A script says
+# Several hosts on one machine: network namespaces s1, s2 … with a wide-area network between them (wan.c). Usage in a script:
 #
-#   . "$(dirname "$0")/netns.sh"    before lib.sh: runs the script again in mount, network and process namespaces of
-#                                   its own, or skips it; whatever it leaves behind goes with them
+#   . "$(dirname "$0")/netns.sh"    before lib.sh: runs the script again in mount, network and process namespaces of its
+#                                   own, which remove all that the script leaves behind; or skips the script
 #   . "$(dirname "$0")/lib.sh"
 #   wan_begin 5                     host N has the address 10.9.N.1; the script itself is on host 1
-#   wan "delay * * 25 5" "cut 1 3"  orders to the network, carried out when it returns
-#   at 3 COMMAND…                   on host 3; its nodes have state and temporary folders $work/host3 and none of our
-#                                   environment: `command = $(away 3)` in a file of sites
+#   wan "delay * * 25 5" "cut 1 3"  orders to the network; wan returns when they are carried out
+#   at 3 COMMAND…                   runs COMMAND on host 3. With `command = $(away 3)` in a file of sites, nodes on host 3
+#                                   have the state and temporary folder $work/host3 and an empty environment
 if [ -z "${SATIN_TEST_SPACE-}" ]; then
   space=(unshare --mount --net --pid --fork --mount-proc --kill-child)
   [ "$(id -u)" -eq 0 ] || space=(unshare --map-root-user "${space[@]:1}")
@@ -21,7 +21,7 @@ if [ -z "${SATIN_TEST_SPACE-}" ]; then
   SATIN_TEST_SPACE=$(id -u) exec "${space[@]}" bash "$0" "$@"
 fi
 
-wan_begin () # NUMBER; where it cannot be for want of rights this is the end
+wan_begin () # NUMBER: makes that many hosts; skips the whole script if the rights for it are missing
 {
   wan_make "$1" && return
   sed 's/^/# /' "$work/wan.said" 2>/dev/null
@@ -62,7 +62,7 @@ wan () # LINE…
   done
 }
 
-# Nothing goes between host N and all others.
+# wan_cut N drops all packets between host N and the others; wan_join N ends that.
 wan_cut () { wan "cut $1 *" "cut * $1"; }
 wan_join () { wan "join $1 *" "join * $1"; }
 
@@ -75,7 +75,7 @@ at () # NUMBER COMMAND…
 
 away () { echo "nsenter --net=/run/netns/s$1 -- $(bare "$work/host$1") sh -c"; }
 
-# The nodes on host N, by what `away` gives them and by their program.
+# The process ids of the nodes on host NUMBER: they have the folder that `away` gives, and run PROGRAM.
 nodes_on () # NUMBER PROGRAM
 {
   local pid

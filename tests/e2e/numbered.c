@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program whose jobs stand nowhere in a list: laws.sh runs it. */
+/* A program whose jobs are in no list, for laws.sh. */
 #include <satin.h>
 
 #include <stdio.h>
@@ -9,7 +9,7 @@ SATIN_JOB (helper, int64_t, (int32_t, n))
   return n;
 }
 
-/* Nobody spawns it, and it has a number too. */
+/* A job that is never spawned; it is registered, too. */
 SATIN_JOB (idle, int64_t, (int32_t, n))
 {
   return n;

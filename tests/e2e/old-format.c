@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* old-format FILE [KEY]: takes all proofs out of a checkpoint, so that it is one of format 1. KEY:
- * the file of a user's key; then it bears that user's mark of that format, as such a Satin made it.
- */
+/* old-format FILE [KEY]: removes all proofs from a checkpoint, which makes it one of format 1. KEY
+ * is the file of a user's key: the checkpoint then bears that user's mark in that format, as a
+ * Satin of that time made it. */
 #include "storage/cell.h"
 #include "storage/rowsum.h"
 #include "storage/tables.h"
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* old_sum (table, column…): what stood in the column `sum`. */
+/* old_sum (table, column…): the value of the column `sum` in format 1. */
 static void
 old_sum (sqlite3_context *context, int n, sqlite3_value **values)
 {
@@ -29,7 +29,7 @@ add_text (GString *to, const char *text)
   g_string_append_printf (to, "%" G_GSIZE_FORMAT ":%s", strlen (text), text);
 }
 
-/* (transfer full): of what the file names. */
+/* (transfer full) The mark of the program, folder and arguments that the file names. */
 static char *
 make_mark (Sql *sql, const char *key_path)
 {
@@ -54,8 +54,8 @@ make_mark (Sql *sql, const char *key_path)
                                     sql->identity, -1);
 }
 
-/* A file of format 1 had no JSON text, and of a job neither arguments nor times; its tables and
- * views are those of today otherwise. */
+/* A file of format 1 had no JSON text, and neither arguments nor times of jobs. Otherwise its
+ * tables and views are those of today. */
 #define AGE_WITHOUT(new, table, columns) \
   "UPDATE " table " SET " new " sum = old_sum ('" table "', " columns ");"
 #define AGE_WITHOUT_JSON(table, columns) AGE_WITHOUT ("json = NULL,", table, columns)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The same program, compiled as C++. With a second argument a job throws what its parent would
- * catch; with a third, many jobs throw at once; with a fourth, main throws. */
+/* The program of outside.c, compiled as C++. With two arguments a job throws an exception that its
+ * parent would catch; with three many jobs throw at once; with four main throws. */
 #include <satin.h>
 
 #include <stdexcept>

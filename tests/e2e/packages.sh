@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# make install, and make uninstall leaves nothing. debian/: its version is that of configure.ac, each installed file is in one
-# package, and each app is in satin-apps, where it hides no other command. The packages themselves: make deb, debian/tests.
+# make install; make uninstall leaves nothing behind. debian/ has the version of configure.ac. Each installed file is in exactly
+# one package. Each app is in satin-apps, where it hides no other command. The packages themselves: make deb, debian/tests.
 . "$(dirname "$0")/lib.sh"
 build=$(readlink -f "$SATIN_BIN/..")
 debian=$SATIN_SOURCE/debian
@@ -9,7 +9,7 @@ if [ ! -f "$build/Makefile" ]; then
   echo "1..0 # SKIP there is no Makefile beside $SATIN_BIN"
   exit 0
 fi
-# Of an outer make nothing but the folder counts.
+# Runs make without the variables of an outer make.
 remade () { try env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -C "$build" AUTOMAKE=: ACLOCAL=: AUTOCONF=: AUTOHEADER=: "$@"; }
 files () { (cd "$1" && find . ! -type d | sed 's,^\./,,' | sort); }
 
@@ -24,7 +24,7 @@ is "nothing else is on the path" "$(grep /bin/ "$work/installed")" usr/bin/satin
 if [ -f "$debian/changelog" ]; then
   is "debian/changelog has this version" "$(sed -n '1s/^satin (\(.*\)) .*/\1/p' "$debian/changelog")" \
     "$(sed -n 's/^AC_INIT(\[satin\], \[\(.*\)\])/\1/p' "$SATIN_SOURCE/configure.ac")"
-  # What the packages take, with lib/* where Debian has the folder of the architecture.
+  # The files that the packages take, with lib/ for Debian's architecture folder lib/*/.
   cat "$debian"/*.install "$debian"/*.manpages "$debian"/*.docs | sed 's,^debian/tmp/,,; s,usr/lib/\*/,usr/lib/,' >"$work/taken"
   while read -r file; do
     of=$(while read -r taken; do [ "$file" = "$taken" ] || [[ $file == "$taken"/* ]] && echo "$taken"; done <"$work/taken" | wc -l)
@@ -32,17 +32,17 @@ if [ -f "$debian/changelog" ]; then
   done <"$work/installed"
   apps=$(sed -n 's/^noinst_PROGRAMS += bin\///p' "$SATIN_SOURCE/apps/Makefile.inc" | sort | tr '\n' ' ')
   is "all apps are packaged" "$(sed -n 's/^APPS = //p' "$debian/rules" | tr ' ' '\n' | sort | tr '\n' ' ')" "$apps"
-  # The instances that the pages name.
+  # The instances that the pages name are in satin-apps.
   (cd "$SATIN_SOURCE" && find apps -mindepth 2 -type f | grep -Ev '\.(c|cc|h|hpp|expect|png)$' | sort) >"$work/instances"
   # shellcheck disable=SC2086
   (cd "$SATIN_SOURCE" && ls -d $(cat debian/satin-apps.examples) | sort) >"$work/examples"
   is "all instances are packaged" "$(comm -3 "$work/instances" "$work/examples")" ""
-  is "… none by the name of another" "$(sed 's,.*/,,' "$work/examples" | sort | uniq -d)" ""
+  is "… with different names" "$(sed 's,.*/,,' "$work/examples" | sort | uniq -d)" ""
 else
   skip "debian/changelog has this version" "there is no debian/, as in a tarball"
 fi
 
-# A file of somebody else's stays.
+# A file that Satin did not install stays.
 echo mine >"$work/root/usr/share/man/man1/other.1"
 remade uninstall DESTDIR="$work/root" prefix=/usr
 is "make uninstall" "$code" 0

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An iterated simulation: each lane is one job of very many phases of two small jobs, and keeps
- * each. With one lane, main tells on stderr how many phases this process computed and how much
- * memory it ever used. */
+/* An iterated simulation: each lane is one job of very many phases, each of which has two small
+ * jobs and is kept. main prints on stderr how many phases this process computed and its peak
+ * memory. */
 #include <satin.h>
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 SATIN_RECORD (Lane, (int32_t, step), (uint64_t, sum), (uint64_t, last))
 
-static uint64_t computed; /* atomic: phases, in this process */
+static uint64_t computed; /* atomic: phases that this process computed */
 
 static uint64_t
 mix (uint64_t a, uint64_t b)

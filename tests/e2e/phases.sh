@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Jobs of a million phases that keep each of them: killed whole and resumed, alone and on nodes.
+# Jobs of a million phases that keep each phase: all nodes killed and resumed, alone and on nodes.
 . "$(dirname "$0")/lib.sh"
 phases=$SATIN_BIN/../tests/e2e/phases
 file=$work/phases.satin
@@ -16,7 +16,7 @@ alone=$answer
 is "a million phases give an answer" "$code" 0
 ok "in constant memory" [ "$(told kib)" -lt $((100 * 1024 * slow)) ]
 
-# Killed three times, each time after it has gone on.
+# The run is killed three times, each time after further phases are kept.
 before=0
 for i in 1 2 3; do
   begin "$phases" --checkpoint "$file" --interval 0.1 --workers 2 1 $million $spins
@@ -26,18 +26,18 @@ for i in 1 2 3; do
   before=$(kept)
 done
 ok "kept phases appear in the file, each time more" [ "$before" -gt 0 ]
-ok "what is left is sound" integrity "$file"
-is "there is one row for it" "$(sqlite3 "$file" "SELECT count (*) FROM keep WHERE path = '/0'")" 1
-is "and nothing of the phases that it stands for" \
+ok "the checkpoint is sound" integrity "$file"
+is "there is one kept row of the lane" "$(sqlite3 "$file" "SELECT count (*) FROM keep WHERE path = '/0'")" 1
+is "and there are no rows of earlier phases" \
   "$(sqlite3 "$file" "SELECT count (*) FROM result WHERE CAST (substr (path, 4) AS INTEGER) < $before")" 0
 ok "the file is small" [ "$(stat -c %s "$file")" -lt 200000 ]
 try "$phases" --checkpoint "$file" --workers 2 1 $million $spins
-is "it goes on to the same answer" "$answer" "$alone"
-is "and computes no phase that was kept" "$(told computed)" $((million - before / 2))
-ok "in constant memory still" [ "$(told kib)" -lt $((100 * 1024 * slow)) ]
-is "what was kept goes when the job is done" "$(sqlite3 "$file" 'SELECT count (*) FROM keep')" 0
+is "the resumed run gives the same answer" "$answer" "$alone"
+is "and computes no kept phase again" "$(told computed)" $((million - before / 2))
+ok "still in constant memory" [ "$(told kib)" -lt $((100 * 1024 * slow)) ]
+is "the kept rows are removed when the job is done" "$(sqlite3 "$file" 'SELECT count (*) FROM keep')" 0
 
-# Lanes that other nodes run.
+# Lanes on several nodes.
 rm -f "$file"
 try "$phases" --workers 2 3 $((million / 5)) $grains
 lanes=$answer
@@ -45,7 +45,7 @@ begin "$satin" run -n 3 --name lanes --checkpoint "$file" --interval 0.1 -- "$ph
 ok "nodes keep phases" wait_for $((20 * slow)) has_kept 0
 kill -9 "$(other_of lanes)" 2>/dev/null
 ended
-is "without one of them the answer is right" "$answer" "$lanes"
+is "with a node killed: the answer" "$answer" "$lanes"
 
 rm -f "$file"
 begin "$satin" run -n 3 --name all --checkpoint "$file" --interval 0.1 -- "$phases" 3 $((million / 5)) $grains
@@ -54,5 +54,5 @@ ok "nodes keep phases again" wait_for $((20 * slow)) has_kept 0
 kill -9 $(our_nodes) 2>/dev/null
 ended
 try "$satin" resume "$file" -n 2
-is "resumed on two nodes the answer is right" "$answer" "$lanes"
+is "resumed on two nodes: the answer" "$answer" "$lanes"
 finish

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What storage/places/place.h promises, tried at one store: place-check URI; place-check --count N
- * URI adds N times one to a number that stands there, in competition with others who do the same;
- * place-check --put RUN TERM URI replaces what stands there, as coordinator in that term, and says
- * how many milliseconds that took, and for how many of them it chose to wait: the rest is this
- * machine's. Exit 0: all is as promised. */
+/* Checks the promises of storage/places/place.h at one store. place-check URI: all of them.
+ * place-check --count N URI: adds 1 to the number at URI N times, while other processes may do the
+ * same. place-check --show URI: prints that number. place-check --put RUN TERM URI: replaces the
+ * file at URI as the coordinator of RUN in TERM, and prints how many milliseconds that took and for
+ * how many of them it chose to wait. Exit code 0: all promises are kept. */
 #include "storage/places/place.h"
 
 #include <glib/gstdio.h>
@@ -18,7 +18,7 @@
 static char *folder;
 static gulong waited_us;
 
-/* In place of GLib's. */
+/* Replaces GLib's function, and counts the time. */
 void
 g_usleep (gulong us)
 {
@@ -134,7 +134,8 @@ stands (Place *place, const char *suffix)
   return exists;
 }
 
-/* What a writer leaves behind that is killed while sending, and what only looks like it. */
+/* The sweep removes the files that a writer leaves behind when it is killed while sending, and no
+ * file that only looks similar. */
 static void
 sweep (Place *place, gboolean lists)
 {
@@ -167,7 +168,7 @@ sweep (Place *place, gboolean lists)
       if (!place_remove (place, files[i].suffix, NULL, &error))
         fail ("removing", error);
     }
-  /* One that somebody is still sending. */
+  /* A file that a writer is still sending changes between two sweeps. */
   if (!place_put (place, files[0].suffix, first, NULL, NULL, &error)
       || (!place_sweep (place, 1000000, &error) && lists)
       || !place_put (place, files[0].suffix, other, NULL, NULL, &error))

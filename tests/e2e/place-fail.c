@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The n-th call of libcurl fails, for n = 1, 2, 3 … until a whole exchange of two files passes
- * without: place-fail URI [STEP], with curl-shim.c in front of libcurl; of the settings, which are
- * many, each STEP-th. Whatever fails, what stands at the place is one of the two files, and the new
- * one when that was said. */
+/* Lets the n-th call of libcurl fail, for n = 1, 2, 3 … until an exchange of two files makes fewer
+ * calls. Usage: place-fail URI [STEP], with curl-shim.c in front of libcurl. There are many
+ * settings, so only each STEP-th of them fails. Whichever call fails, the file at the place is one
+ * of the two, and the new one if the exchange reported success. */
 #include "storage/places/place.h"
 
 #include <dlfcn.h>
@@ -49,7 +49,7 @@ is_same (const char *a, const char *b)
          && memcmp (x, y, n) == 0;
 }
 
-/* What a courier does. */
+/* Replaces the file, as a courier does. */
 static gboolean
 exchange (const char *uri, GError **error)
 {
@@ -70,14 +70,14 @@ check (const char *uri, const char *fault, guint n, gboolean said_good)
   PlaceState now = { 0 };
 
   if (!place_get (place, "", got_file, G_MAXINT64, &now, &error))
-    fail (fault, n, "what stands there cannot be read", error);
+    fail (fault, n, "the file there cannot be read", error);
   if (!now.exists)
-    fail (fault, n, "nothing stands there", NULL);
+    fail (fault, n, "there is no file", NULL);
   if (!is_same (got_file, new_file) && (said_good || !is_same (got_file, old_file)))
-    fail (fault, n, said_good ? "it was not replaced" : "it is neither of the two", NULL);
+    fail (fault, n, said_good ? "it was not replaced" : "it is neither of the two files", NULL);
   place_state_clear (&now);
   if (!place_put (place, "", old_file, NULL, NULL, &error))
-    fail (fault, n, "the place is of no use any more", error);
+    fail (fault, n, "the place cannot be used any more", error);
 }
 
 static guint
@@ -93,9 +93,9 @@ try_all (const char *uri, int fault, guint step)
       gboolean done = !fired ();
       arm (0, 0);
       if (!good && error == NULL)
-        fail (faults[fault], n, "failed without a word", NULL);
+        fail (faults[fault], n, "failed without a message", NULL);
       if (done && !good)
-        fail (faults[fault], n, "failed by itself", error);
+        fail (faults[fault], n, "failed without a fault", error);
       check (uri, faults[fault], n, good);
       if (done || n >= CALLS_MAX)
         return count;

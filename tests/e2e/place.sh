@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# What storage/places/place.h promises, against servers on loopback: each store is skipped with its reason where its server is not
-# installed. With `all`: ftps too.
+# The promises of storage/places/place.h, with servers on loopback. A store whose server is not installed is skipped with the
+# reason. With `all`: ftps, too.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/servers.sh"
 place=$(dirname "$SATIN_BIN")/tests/e2e/place-check
@@ -18,29 +18,29 @@ tap () { # STATUS TEXT
 }
 skip () { number=$((number + 1)); echo "ok $number - $1 # SKIP $2"; }
 
-promises () { # NAME [FOLDER]: the place at $uri, which is FOLDER here
-  "$place" "$uri/a.db" >"$top/said" 2>&1; tap $? "$1 keeps what is promised"
+promises () { # NAME [FOLDER]: checks the place at $uri, which is FOLDER on this host
+  "$place" "$uri/a.db" >"$top/said" 2>&1; tap $? "$1 keeps all promises"
   [ "$1" != sftp ] && ! is_long || { "$place" "$uri/with a blank~.db" >"$top/said" 2>&1; tap $? "$1, a name with a blank"; }
   if [ -n "${2-}" ]; then
     mkdir -p "$2"; : >"$2/empty.db"; chmod 666 "$2/empty.db"
     timeout 60 "$place" --count 1 "$uri/empty.db" >"$top/said" 2>&1 && [ "$("$place" --show "$uri/empty.db" 2>>"$top/said")" = 1 ]
-    tap $? "$1: an empty file is nothing, and not in the way"
+    tap $? "$1: an empty file counts as no file and can be replaced"
   fi
-  [ "$1" != s3rver ] || { skip "$1: of three writers none undoes what another did" "it knows no conditions"; return; }
+  [ "$1" != s3rver ] || { skip "$1: none of three writers loses the update of another" "s3rver ignores conditions"; return; }
   local pids=() good=0
   for _ in 1 2 3; do "$place" --count 4 "$uri/number" >>"$top/said" 2>&1 & pids+=($!); done
   for pid in "${pids[@]}"; do wait "$pid" || good=1; done
   [ "$good" -eq 0 ] && [ "$("$place" --show "$uri/number" 2>>"$top/said")" = 12 ]
-  tap $? "$1: of three writers none undoes what another did"
+  tap $? "$1: none of three writers loses the update of another"
 }
 
-# TERM: how many milliseconds it took, and for how many of them it chose to wait
+# TERM: prints the milliseconds that it took, and those for which it chose to wait
 put () { "$place" --put run1 "$1" "$uri/locked.db" 2>>"$top/said"; }
-# Who waits for a lock that somebody has does so for ten seconds (place-lock.c), most of them by choice.
+# A writer waits ten seconds for a lock of another writer (place-lock.c), most of them by choice.
 quick () { local took; took=$(put "$1") && { [ "${took% *}" -lt 5000 ] || [ "${took#* }" -lt 2500 ]; }; }
 patient () { local took; took=$(put "$1") && [ "${took% *}" -ge 10000 ] && [ "${took#* }" -lt 10500 ]; }
-# Locks that writers left who died, each time at another request, and of another host: as if made by a run's coordinator in
-# term 1.
+# Locks of dead writers of this host, who died at different requests; and a lock of another host, as if made by a run's
+# coordinator in term 1.
 locks () { # NAME FILES [slow]
   local n left=0 good=0 lock=$2/locked.db.lock
   of_term_1 () { mkdir -p "$lock/satin-by-00000000-1-1-1-run1-1"; chmod 777 "$lock" "$lock"/*; }
@@ -50,14 +50,14 @@ locks () { # NAME FILES [slow]
     [ -d "$lock" ] && left=$((left + 1))
     quick 1 || { good=1; echo "after a death at request $n: $(put 1) ms" >>"$top/said"; }
   done
-  tap $good "$1: nobody waits for a process of this host that is dead"
-  [ "$left" -ge 1 ]; tap $? "$1: … of which one at least had a lock"
-  of_term_1; quick 2; tap $? "$1: nor for whom he has deposed"
-  [ ! -e "$lock" ]; tap $? "$1: … and gives the lock back"
-  [ -z "${3-}" ] || { of_term_1; patient 1; tap $? "$1: for others ten seconds"; }
+  tap $good "$1: no writer waits for a dead process of this host"
+  [ "$left" -ge 1 ]; tap $? "$1: … at least one of which had a lock"
+  of_term_1; quick 2; tap $? "$1: no writer waits for the coordinator of an earlier term"
+  [ ! -e "$lock" ]; tap $? "$1: … and releases its lock"
+  [ -z "${3-}" ] || { of_term_1; patient 1; tap $? "$1: a writer waits ten seconds for another host's lock"; }
 }
 
-refused () { # NAME WORDS: place-check must fail and say WORDS
+refused () { # NAME WORDS: place-check must fail, with WORDS in its message and without the password
   ! "$place" "$uri/a.db" >"$top/said" 2>&1 && grep -q "$2" "$top/said" && ! grep -q secret "$top/said"
   tap $? "$1"
 }
@@ -72,18 +72,18 @@ if start_sftp "$top/sftp"; then
   HOME=$top/other refused "sftp: a key that may not log in" "cannot"
 else skip sftp "$why"; fi
 if start_ftp "$top/ftp"; then promises ftp "$top/ftp/root/files"; locks ftp "$top/ftp/root/files"; else skip ftp "$why"; fi
-# Each transfer of ftps costs libcurl a fifth of a second, so all of it is for `make stores`.
+# Each transfer by ftps takes libcurl a fifth of a second, so ftps is left to `make stores`.
 [ "${1-}" = all ] && for how in yes start; do
   if TLS=$how start_ftp "$top/ftps-$how"; then
     CURL_CA_BUNDLE=$top/ftps-$how/ca.pem promises "ftps ($how)"
-    refused "ftps ($how): a certificate that nobody vouches for" certificate
+    refused "ftps ($how): a certificate of an unknown authority" certificate
   else skip ftps "$why"; fi
 done
 if start_dav "$top/dav"; then promises http "$top/dav/root/files"; locks http "$top/dav/root/files"; else skip http "$why"; fi
 if TLS=yes start_dav "$top/davs"; then
   if is_long; then CURL_CA_BUNDLE=$top/davs/ca.pem promises https; fi
-  CURL_CA_BUNDLE=$top/davs/ca.pem "$place" --count 1 "$uri/number" >"$top/said" 2>&1; tap $? "https: a certificate that one is told of"
-  refused "https: a certificate that nobody vouches for" certificate
+  CURL_CA_BUNDLE=$top/davs/ca.pem "$place" --count 1 "$uri/number" >"$top/said" 2>&1; tap $? "https: a certificate of a given authority"
+  refused "https: a certificate of an unknown authority" certificate
 else skip https "$why"; fi
 if DAV_MORE=$(printf '  AuthType Basic\n  AuthName x\n  AuthUserFile %s/users\n  Require valid-user' "$top/auth") start_dav "$top/auth"; then
   echo "me:$(openssl passwd -apr1 secret)" >"$top/auth/users"; chmod 644 "$top/auth/users"
@@ -101,7 +101,7 @@ if start_s3rver "$top/s3rver"; then promises s3rver; else skip s3rver "$why"; fi
 # Every call of libcurl fails once.
 fails () { # NAME STEP
   env "${shim[@]}" "$(dirname "$place")/place-fail" "$uri/fails.db" "$2" >"$top/said" 2>&1
-  tap $? "$1: whatever call fails, one of the two files stands there"
+  tap $? "$1: whichever call fails, one of the two files is there"
   [ "$(awk '{ n += $2 } END { print n + 0 }' "$top/said")" -ge 50 ]; tap $? "$1: … and many calls can fail"
 }
 if make_shim "$top/shim"; then
@@ -109,7 +109,7 @@ if make_shim "$top/shim"; then
   if start_dav "$top/dav2"; then fails http 1; else skip "http, failing" "$why"; fi
   if start_sftp "$top/sftp2"; then HOME=$top/sftp2/home fails sftp 9; else skip "sftp, failing" "$why"; fi
 else skip "calls of libcurl that fail" "$why"; fi
-uri=gopher://h refused "a scheme that nobody knows" "schemes are"
+uri=gopher://h refused "an unknown scheme" "schemes are"
 uri=sftp:/ refused "a URI without a host" "URI"
 uri=sftp://u:secret@h refused "a password in a URI" netrc
 uri='s3://b/k?x=1' refused "a query" "does not name a file"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An iterated simulation whose plane is shared bytes: each phase halves it into bands that any node
- * computes, whose results are shared bytes too, and keeps the whole. Each band sleeps for MS
- * milliseconds, so that a run lasts long enough for a test and costs no processor time, unless the
- * file PLANE_GO exists. */
+/* An iterated simulation whose plane is shared bytes. Each phase halves the plane into bands that
+ * any node may compute. The bands' results are shared bytes, too. Each phase keeps the whole plane.
+ * Each band sleeps for MS milliseconds until the file named by PLANE_GO exists, so that a run lasts
+ * long enough for a test without processor time. */
 #include <satin.h>
 
 #include <stdlib.h>
@@ -31,7 +31,7 @@ next (const uint8_t *plane, int32_t size, int32_t at)
   return (uint8_t)(cell >> 3);
 }
 
-/* Cells [from, from + n) after the next step, in `parts` parts. */
+/* The cells [from, from + n) after the next step, computed in `parts` parts. */
 SATIN_JOB (band, SatinShared, (SatinShared, plane), (int32_t, from), (int32_t, n), (int32_t, parts),
            (int32_t, ms))
 {

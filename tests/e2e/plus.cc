@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The words of satin.hpp. * PLUS N MS: one line that tells what each of them came to; leaves rest
- * MS milliseconds until the file PLUS_GO exists. * PLUS fail | here | throw: a job fails. */
+/* The words of satin.hpp. Usage: plus N MS prints one line with a result for each word; leaves
+ * sleep for MS milliseconds until the file named by PLUS_GO exists. plus fail | here | throw: a job
+ * fails. */
 #include <satin.hpp>
 
 #include <errno.h>
@@ -24,7 +25,7 @@ rest (int32_t ms)
       continue;
 }
 
-/* Types of all kinds. */
+/* Values of all kinds of types. */
 enum class Colour : uint8_t
 {
   red = 3,
@@ -90,7 +91,7 @@ fib (satin::Job &job, int32_t n)
   return x + y;
 }
 
-/* The same as a functor, by a call and a spawn; the struct is too large for a slot. */
+/* Fibonacci numbers by a functor, with a call and a spawn. The struct is too large for a slot. */
 struct Fib
 {
   int32_t n;
@@ -113,7 +114,7 @@ Fib::operator() (satin::Job &job) const
   return x + y;
 }
 
-/* Everything that travels goes through two jobs, and comes back as it was. */
+/* A value of all types is passed through two jobs and must come back unchanged. */
 SATIN_BODY All
 there (satin::Job &job, const All &all, int32_t ms, int8_t depth)
 {
@@ -127,7 +128,7 @@ there (satin::Job &job, const All &all, int32_t ms, int8_t depth)
   return back;
 }
 
-/* A long chain of spawns in one phase, more than a frame keeps. */
+/* More spawns in one phase than a frame has room for. */
 SATIN_BODY int64_t
 many (satin::Job &job, const std::array<int32_t, 40> &numbers) noexcept
 {
@@ -141,7 +142,7 @@ many (satin::Job &job, const std::array<int32_t, 40> &numbers) noexcept
   return sum;
 }
 
-/* Runs until it is aborted, in a function that it calls. */
+/* Polls until it is aborted, in a function that the job calls. Number 3 returns. */
 struct Endless
 {
   int32_t number;
@@ -163,7 +164,8 @@ struct Endless
 };
 SATIN_MEMBERS (Endless, (int32_t, number))
 
-/* The first result ends the others. With one worker the last one runs first, so it is the 3rd. */
+/* The first result aborts the other jobs. Only number 3 returns; with one worker it runs first,
+ * since it was spawned last. */
 SATIN_BODY int32_t
 first (satin::Job &job)
 {
@@ -176,7 +178,7 @@ first (satin::Job &job)
   return job.sync_next () == -1 ? each[which] * 10 + which : -1;
 }
 
-/* Each hands out its number; all are handed out once. */
+/* sync_next returns the number of each child once. */
 SATIN_BODY int64_t
 one_by_one (satin::Job &job)
 {
@@ -245,7 +247,7 @@ phases (satin::Job &job, int32_t steps, int32_t ms)
   return state;
 }
 
-/* What all share. */
+/* A constant and a best value. */
 satin::Const<Point> origin ("origin");
 
 char *

@@ -1,23 +1,23 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# A job that ends every process that runs it ends the run (6), soon, with its path and arguments; the checkpoint stays and
-# a mended program goes on from it. Deaths without a word never end a run.
+# A job that ends every process that runs it soon ends the run with 6. The message has its path and arguments. The checkpoint
+# stays, and a mended program can resume it. Deaths without a crash report never end a run.
 . "$SATIN_SOURCE/tests/e2e/lib.sh"
 
 bomb=$SATIN_BIN/../tests/e2e/bomb
 if [ -n "${SATIN_SANITIZED-}" ]; then
-  skip "last words" "the sanitizers have handlers of their own"
+  skip "crash reports" "the sanitizers have handlers of their own"
   finish
 fi
 ulimit -c 0
 
-# The leaf 777 of 2,048, at its own path.
+# The message names leaf 777 of 2,048 by its path.
 about_the_leaf ()
 {
   grep -q ": the job at /0/1/1/0/0/0/0/1/0/0/1, bomb (0, 777, 777, [0-9]*, [0-9]*): $1\$" <<<"$words"
 }
 
-# That, or a job above it, whose arguments begin with its depth and its own number.
+# The message names that leaf, or a job above it, whose arguments begin with its depth and number.
 about_the_leaf_or_above ()
 {
   local depth leaf
@@ -40,17 +40,17 @@ for how in 'segv:segmentation fault' 'abort:abort' 'fpe:arithmetic fault' 'threa
   ok "alone, ${how%%:*}: path, arguments and cause are named" about_the_leaf "${how#*:}"
   ok "… and a backtrace follows" grep -q 'bomb(+0x[0-9a-f]*)\[0x[0-9a-f]*\]$' <<<"$words"
 done
-# Such a job is not run again to find the innermost one.
+# Such a job is not run again to find the innermost job.
 for how in 'deep:the C stack of a job is full: the recursion is too deep' 'exit:it called exit' 'quick:it called exit'; do
   try "$bomb" "${how%%:*}" 777 0 11
   is "alone, ${how%%:*}: exit code" "$code" 6
   ok "alone, ${how%%:*}: a job, arguments and cause are named" about_the_leaf_or_above "${how#*:}"
 done
 
-# Nobody can be asked any more whose job that was.
+# After that Satin cannot find out which job it was.
 closed='satin: a job has closed descriptors that are not its own'
 try "$bomb" close 777 0 11
-is "alone, all descriptors closed: it is said" "$code:$words" "6:$closed"
+is "alone, all descriptors closed: the message" "$code:$words" "6:$closed"
 try "$satin" run -n 2 --checkpoint "$work/closed.db" -- "$bomb" close 777 0 11
 is "two nodes, all descriptors closed: exit code" "$code" 1
 is "… each says so" "$(grep -c "closed descriptors" <<<"$words")" 2
@@ -66,14 +66,14 @@ is "no answer" "$answer" ''
 ok "it says how to look at the job" grep -qF "\`satin replay $work/c.db PATH\` runs the job at PATH again, alone" <<<"$words"
 ok "the checkpoint is whole" "$satin" inspect --verify "$work/c.db"
 BOMB_MENDED=1 try "$satin" resume "$work/c.db" -n 2
-is "the mended program goes on from it" "$answer" 2048
+is "the mended program finishes it" "$answer" 2048
 is "… exit code" "$code" 0
 
 rm -f "$work/early.db"
 try "$satin" run -n 1 --workers 1 --checkpoint "$work/early.db" --interval 600 -- "$bomb" abort 0 0 1
 is "a job that crashes before the first publication: exit code" "$code" 6
 ok "… no checkpoint is there" [ ! -e "$work/early.db" ]
-ok "… which is said, and what to do" grep -q '^satin: nothing was published before that, so there is nothing to resume or replay: ' <<<"$words"
+ok "… and the message says so, and what to do" grep -q '^satin: nothing was published before that, so there is nothing to resume or replay: ' <<<"$words"
 try "$satin" run -n 2 --workers 2 -- "$bomb" abort 777 1 11
 is "two nodes: exit code" "$code" 6
 ok "the job is named" about_the_leaf abort
@@ -86,29 +86,29 @@ try "$satin" run -n 2 --workers 2 -- "$bomb" thread 777 1 11
 is "two nodes whose job ends its thread: exit code" "$code" 6
 ok "… the job is named" about_the_leaf 'it ended its thread'
 
-# A node ends by an assertion of a thread of its own: its reason is shown, the run goes on, its log stays.
+# A node ends because a thread that its job started calls abort: its message is shown, the run goes on, its log stays.
 try "$satin" run -n 2 --workers 2 -- "$bomb" once 777 1 11
-is "one node ends by itself: the other goes on" "$answer $code" "2048 0"
-ok "… its last words are repeated" grep -q 'the bomb said so once' <<<"$words"
+is "one node ends: the other goes on" "$answer $code" "2048 0"
+ok "… its last message is repeated" grep -q 'the bomb said so once' <<<"$words"
 ok "… and its log stays" grep -q 'the bomb said so once' "$runs"/*/node-*.log
 rm -rf "${runs:?}"/*
 
-# Nobody knows whose thread it is; but what ends with 0 has an answer.
+# Satin does not know which job started the thread. But exit code 0 would mean that there is an answer.
 try "$bomb" helper 777 0 11
 is "alone, a thread calls exit (0): exit code" "$code" 1
-ok "… and it is said" grep -q 'the program called exit (0) while satin_root waited' <<<"$words"
+ok "… and the message says so" grep -q 'the program called exit (0) while satin_root waited' <<<"$words"
 try "$satin" run -n 2 --workers 2 -- "$bomb" helper 777 1 11
 is "two nodes, a thread calls exit (0): exit code" "$code $answer" "1 "
-ok "… and it is said" grep -q 'the program called exit (0) while satin_root waited' <<<"$words"
+ok "… and the message says so" grep -q 'the program called exit (0) while satin_root waited' <<<"$words"
 
 rm -f "$work/c.db"
 try "$satin" run -n 4 --checkpoint "$work/c.db" --interval 0.2 -- "$bomb" kill 777 2 11
-is "a silent death of all: not that code" "$code" 1
-is "all died" "$(processes_lost)" 4
+is "all nodes die by kill -9: exit code" "$code" 1
+is "all nodes died" "$(processes_lost)" 4
 BOMB_MENDED=1 try "$satin" resume "$work/c.db" -n 3
-is "the run goes on from the checkpoint" "$answer" 2048
+is "the mended program resumes the checkpoint" "$answer" 2048
 
 try "$satin" run -n 2 -- "$bomb" fork 777 1 11
-is "what a job forks may end as it likes" "$answer $code" "2048 0"
-is "… and says nothing" "$words" ''
+is "a process that a job forks may end in any way" "$answer $code" "2048 0"
+is "… and no message is shown" "$words" ''
 finish

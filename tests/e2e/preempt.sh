@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# A site of a real Slurm with `again = yes` that loses its jobs: one is preempted by a job of a better partition, the host of one is
-# set down, one is put back into the queue, and a host is gone without a word. One node is the launcher's, one that of `satin add`:
-# each of the two starts another one in its place. Its time limit: slurm.sh.
+# A site of a real Slurm with `again = yes` loses its jobs: a job of a better partition preempts one; the host of one is set
+# down; one is put back into the queue; a host disappears without a report. One node is the launcher's, one that of `satin add`:
+# each of the two replaces its node. Time limits: slurm.sh.
 slurm_config='PreemptType=preempt/partition_prio
 PreemptMode=REQUEUE
 SlurmdTimeout=10
@@ -14,11 +14,11 @@ state_of () { scontrol show job "$1" 2>/dev/null | sed -n 's/.*JobState=\([A-Z_]
 host_of () { squeue -h -j "$1" -o %N 2>/dev/null; }
 jobs_of () { squeue -h -p few -t "$1" -o %i | sort -n; } # STATE
 newest () { jobs_of running,pending | tail -n 1; }
-# The node of the job before may still be listed when the next job begins.
+# is_off NODE: the node of the previous job is not listed any more; it may still be when the next job begins.
 is_off () { [[ $'\n'$(nodes_of lost) != *$'\n'"$1 "* ]]; }           # NODE
 again_of () { grep -c "^satin: another node starts at site 'vu' in [0-9]* s$" "$1"; } # FILE
 is_replaced () { up lost 3 && [ "$(jobs_of running | wc -l)" -eq 2 ] && [ "$(newest)" != "$1" ]; } # NEWEST-BEFORE
-node_of () # JOB: its node, which writes to the job's output
+node_of () # JOB: prints the process id of its node, which is the process that writes to the job's output
 {
   local place pid fd
   place=$(scontrol show job "$1" | sed -n 's/^ *StdOut=\(.*\)\/from$/\1/p')
@@ -37,22 +37,22 @@ ok "a node here and one of Slurm's" wait_for 30 up lost 2
 ours=$(newest)
 "$satin" add lost --site vu >"$work/adder.answer" 2>"$work/adder.words" &
 adder=$!
-ok "another one of Slurm's is added" wait_for 30 up lost 3
+ok "another node of Slurm's is added" wait_for 30 up lost 3
 theirs=$(newest)
 ok "two jobs on two hosts" eval '[ "$ours" != "$theirs" ] && [ "$(host_of "$ours")" != "$(host_of "$theirs")" ]'
 
-# A better job wants the host of the added node.
+# A job of a better partition needs the host of the added node.
 node=$(node_of "$theirs")
 ok "its node is known" [ -n "$node" ]
 srun --quiet --partition=first --nodes=1 --ntasks=1 --nodelist="$(host_of "$theirs")" sleep 600 &
 better=$!
-ok "the added one is preempted" wait_for 60 is_off "$node"
-ok "… says Slurm" wait_for 30 eval '[ "$(state_of "$theirs")" = PREEMPTED ]'
-ok "… another one waits in the queue" wait_for 30 eval '[ -n "$(jobs_of pending)" ]'
-is "… started by who had added it" "$(again_of "$work/adder.words"):$(again_of "$work/begun.words")" 1:0
+ok "the added node is preempted" wait_for 60 is_off "$node"
+ok "… Slurm agrees" wait_for 30 eval '[ "$(state_of "$theirs")" = PREEMPTED ]'
+ok "… another job waits in the queue" wait_for 30 eval '[ -n "$(jobs_of pending)" ]'
+is "… started by satin add, not by the launcher" "$(again_of "$work/adder.words"):$(again_of "$work/begun.words")" 1:0
 kill "$better"
 wait "$better" 2>/dev/null
-ok "… it joins when the other job is gone" wait_for 60 is_replaced "$theirs"
+ok "… its node joins when the other job is gone" wait_for 60 is_replaced "$theirs"
 theirs=$(newest)
 
 # The administrator takes a host away.
@@ -60,22 +60,22 @@ node=$(node_of "$ours") host=$(host_of "$ours")
 ok "the launcher's node is known" [ -n "$node" ]
 scontrol update "NodeName=$host" State=DOWN Reason=test
 ok "a host is set down: its node is lost" wait_for 60 is_off "$node"
-ok "… says Slurm" wait_for 30 eval '[ "$(state_of "$ours")" = NODE_FAIL ]'
-ok "… the launcher starts another one" wait_for 30 eval '[ "$(again_of "$work/begun.words")" -eq 1 ]'
-scontrol update "NodeName=$host" State=RESUME 2>/dev/null # it may be back already (ReturnToService)
+ok "… Slurm agrees" wait_for 30 eval '[ "$(state_of "$ours")" = NODE_FAIL ]'
+ok "… the launcher starts another node" wait_for 30 eval '[ "$(again_of "$work/begun.words")" -eq 1 ]'
+scontrol update "NodeName=$host" State=RESUME 2>/dev/null # the host may be back already (ReturnToService)
 ok "… it joins when the host is back" wait_for 60 is_replaced "$theirs"
 ours=$(newest)
 
-# A job of this kind does not go back into the queue: the node that it would begin knows nothing of the run.
+# Such a job cannot be put back into the queue: the node that it would start knows nothing of the run.
 try scontrol requeue "$ours"
 ok "a job cannot be put back into the queue" eval '[ "$code" -ne 0 ] && [ "$(state_of "$ours")" = RUNNING ]'
 
 finished
 is "the answer" "$code:$answer" "0:$heavy_answer"
 wait "$adder"
-is "who added a node ends with the run" "$?" 0
-is "… has named two" "$(grep -c "^node [0-9.]* has joined run 'lost' at site 'vu'$" "$work/adder.answer")" 2
-is "… has started another one once, like the launcher" "$(again_of "$work/adder.words"):$(again_of "$work/begun.words")" 1:1
+is "satin add ends with the run" "$?" 0
+is "… and has named two nodes" "$(grep -c "^node [0-9.]* has joined run 'lost' at site 'vu'$" "$work/adder.answer")" 2
+is "… and has replaced one node, like the launcher" "$(again_of "$work/adder.words"):$(again_of "$work/begun.words")" 1:1
 ok "nothing is left in Slurm" wait_for 20 queued pending,running 0
 sed 's/^/# launcher: /' "$work/begun.words"
 sed 's/^/# adder: /' "$work/adder.words"
@@ -86,7 +86,7 @@ if ! is_long; then
   exit
 fi
 
-# A power cut: slurmd is gone with all that it has started, and says nothing.
+# A power cut: slurmd and all processes that it started are gone without a report.
 begin "$satin" run --sites "$work/sites" --name lost --heartbeat 0.5 --silence 3 -- "${heavy[@]}"
 ok "a node here and one of Slurm's once more" wait_for 30 up lost 2
 ours=$(newest)
@@ -95,16 +95,16 @@ node=$(node_of "$ours") host=$(host_of "$ours")
 tree_of () { local pid; for pid in "$@"; do echo "$pid"; tree_of $(children_of "$pid"); done; }
 # shellcheck disable=SC2046
 kill -9 $(cat "$work/slurmd.$host.pid") $(tree_of $(said_by "slurmstepd: [$ours."))
-ok "a host is gone: so is its node" eval '[ -n "$node" ] && wait_for 60 is_off "$node"'
+ok "a host is gone: its node is lost" eval '[ -n "$node" ] && wait_for 60 is_off "$node"'
 ok "… Slurm finds out" wait_for 90 eval '[ "$(state_of "$ours")" = NODE_FAIL ]'
-ok "… another one comes at the other host" wait_for 60 eval 'up lost 2 && [ "$(jobs_of running)" -gt "$ours" ]'
-ok "… which is another" [ "$(host_of "$(newest)")" != "$host" ]
+ok "… another node starts on the other host" wait_for 60 eval 'up lost 2 && [ "$(jobs_of running)" -gt "$ours" ]'
+ok "… which is a different host" [ "$(host_of "$(newest)")" != "$host" ]
 slurmd -N "$host" >/dev/null 2>&1
 finished
 is "… the answer" "$code:$answer" "0:$heavy_answer"
 ok "… the host is back" wait_for 60 eval '[ "$(sinfo -h -p few -t idle -o %D)" = 2 ]'
 
-# A site whose jobs may go back into the queue: the node that begins there again knows nothing of the run, and is replaced.
+# A site whose jobs may go back into the queue: the node that starts there again knows nothing of the run, and is replaced.
 sed 's/^options = .*/& --requeue/' "$work/sites" >"$work/requeued"
 begin "$satin" run --sites "$work/requeued" --name lost --heartbeat 0.5 --silence 3 -- "${heavy[@]}"
 ok "a node here and one whose job may go back" wait_for 30 up lost 2
@@ -116,7 +116,7 @@ finished
 is "… the answer" "$code:$answer" "0:$heavy_answer"
 ok "… nothing is left in Slurm" wait_for 60 queued pending,running 0
 
-# The queue is longer than the time in which a node joins that is there.
+# A node waits in the queue for longer than a started node may take to join.
 srun --quiet --partition=first --nodes=2 --ntasks=2 sleep 600 &
 better=$!
 ok "all hosts are busy" wait_for 20 queued running 1
@@ -125,7 +125,7 @@ ok "a node here" wait_for 30 up lost 1
 sed '/^\[site vu/,$!d' "$work/sites" >"$work/vu"
 "$satin" add lost --sites "$work/vu" 2>"$work/adder.words" &
 adder=$!
-ok "the added one waits in the queue" wait_for 30 queued pending 1
+ok "the added node waits in the queue" wait_for 30 queued pending 1
 sleep 50
 ok "… still" queued pending 1
 kill "$better"
@@ -134,9 +134,10 @@ ok "… and joins when its turn comes" wait_for 60 up lost 2
 finished
 is "… the answer" "$code:$answer" "0:$heavy_answer"
 wait "$adder"
-is "… who added it had nothing to say" "$?:$(cat "$work/adder.words")" "0:"
+is "… satin add prints no message" "$?:$(cat "$work/adder.words")" "0:"
 
-# All members die while a node of each waits in the queue: nobody can join, and nobody waits for ever.
+# All members die while a node of the launcher and one of `satin add` wait in the queue: no node can join, and neither process
+# waits for ever.
 srun --quiet --partition=first --nodes=2 --ntasks=2 sleep 600 &
 better=$!
 ok "all hosts are busy again" wait_for 20 queued running 1
@@ -144,13 +145,13 @@ begin "$satin" run --sites "$work/sites" --name lost -- "${heavy[@]}"
 ok "a node here, one in the queue" wait_for 30 eval 'up lost 1 && queued pending 1'
 "$satin" add lost --sites "$work/vu" 2>"$work/adder.words" &
 adder=$!
-ok "another one in the queue" wait_for 30 queued pending 2
+ok "another node in the queue" wait_for 30 queued pending 2
 kill -9 "$(master_of lost)"
 wait_for 120 gone "$begun"
 ended
 is "no member is left: the launcher ends" "$code:$(grep -c '^satin: no member of the run is left$' "$work/begun.words")" 1:1
 wait "$adder"
-is "… who added a node ends, too" "$?:$(grep -c '^satin: no member of the run is left$' "$work/adder.words")" 1:1
+is "… satin add ends, too" "$?:$(grep -c '^satin: no member of the run is left$' "$work/adder.words")" 1:1
 ok "… their jobs have left the queue" wait_for 30 queued pending 0
 kill "$better"
 wait "$better" 2>/dev/null

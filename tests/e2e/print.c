@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An answer of any size. print MB [GATE]: when the file GATE is there, main writes MB million bytes
- * of numbered lines. That main looks at a file breaks the first law on purpose: so a test knows when
- * the answer begins. */
+/* An answer of any size. print MB [GATE]: when the file GATE exists, main prints MB million bytes
+ * of numbered lines. Looking at a file breaks the first law on purpose: the test decides when the
+ * answer begins. */
 #include <satin.h>
 
 #include <stdio.h>

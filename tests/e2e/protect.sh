@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The same crash under each plan of protection, with real processes: the answer is right under all, and what the file
-# holds of the dead node is used, also if that one was coordinator. Jobs are so large that a node cannot finish what it
-# stole before it dies: all that it has in the file lies below a job that comes back. How many jobs each plan executes
-# again is measured where time stands still: tests/sim.
+# The same crash of real processes under each plan of protection: the answer is right, and the rows that the file holds of the
+# dead node are used, also if that node was coordinator. Jobs are so large that a node cannot finish a stolen job before it
+# dies: all its rows in the file lie below a job that comes back. How many jobs each plan executes again is measured in virtual
+# time: tests/sim.
 . "$(dirname "$0")/lib.sh"
 choose_heavy
 file=$work/p.satin
@@ -13,7 +13,8 @@ ask () { sqlite3 "file:$file?mode=ro" "$1" 2>/dev/null; }
 has_role () { victim=$(nodes_of crash | awk -v role="\"$1\"" 'index ($2, role) && !/"master"/ { print $1; exit }'); [ -n "$victim" ]; }
 id_of () { "$satin" status crash --json | tr -d ' \n' | sed 's/{"id"/\n&/g' | sed -n "s/^{\"id\":\"\([0-9.]*\)\".*\"pid\":$1,.*/\1/p"; }
 
-# By the node that is to die; in the file, if there is one.
+# TRUE if the node that will be killed has done much, as far as the plan shows that: in the file, by the work at risk of all
+# nodes, or by that of the node.
 much_is_done () # PLAN PID
 {
   case $1 in
@@ -23,10 +24,10 @@ much_is_done () # PLAN PID
   esac
 }
 
-# Whoever writes the file knows that somebody has left, and has read what there is.
+# TRUE if the coordinator knows that a node has left; it has then read the rows of that node.
 is_noted () { [ "$(ask "SELECT count (*) FROM event WHERE kind = 'left'")" = 1 ]; }
 
-# Kills a node that is not the master once the run is well on its way, and lets the run come to its end.
+# Kills a node that is not the master when the run has done much, and waits for the end of the run.
 crash () # PLAN OPTION…
 {
   local plan=$1
@@ -34,20 +35,20 @@ crash () # PLAN OPTION…
   begin "${slowly[@]}" "$satin" run -n 3 -w 1 --name crash --stats "$work/stats" --protect "$plan" "$@" -- "${heavy[@]}"
   ok "$what: three nodes are up" wait_for $((10 * slow)) up crash 3
   if [ ${#slowly[@]} -gt 0 ]; then
-    ok "$what: another than the master is elected" wait_for $((20 * slow)) has_role coordinator
+    ok "$what: a node other than the master is elected" wait_for $((20 * slow)) has_role coordinator
   else
     victim=$(other_of crash)
   fi
   ok "$what: much is done" wait_for $((20 * slow)) much_is_done "$plan" "$victim"
   kill -9 "$victim"
-  [ "$plan" = checkpoint ] && ok "$what: who left is in the ledger" wait_for $((20 * slow)) is_noted
+  [ "$plan" = checkpoint ] && ok "$what: the dead node is in the ledger" wait_for $((20 * slow)) is_noted
   finished
   is "$what: the answer" "$answer" "$heavy_answer"
   is "$what: one crash" "$(figure crashes)" 1
-  ok "$what: what it cost is in the ledger" more "$(figure lost_s)" 0
+  ok "$what: --stats shows what it cost" more "$(figure lost_s)" 0
 }
 
-# In the published Satin what the file holds of a crashed node was never looked up (S2).
+# The published Satin never looked up the rows of a crashed node in the file (S2).
 crash_with_file ()
 {
   crash checkpoint --checkpoint "$file" --interval 0.3
@@ -87,7 +88,7 @@ kill -9 "$(other_of cut)"
 finished
 is "cut: the answer, after a crash" "$code:$answer" "0:$heavy_answer"
 rm -f "$file"
-# Of four nodes most steals and results go to a node that is not the keeper.
+# With four nodes most steals and results go to a node that is not the keeper.
 begin "$satin" run -n 4 -w 1 --name four --stats "$work/stats" --protect theft -- "${heavy[@]}"
 ok "theft: four nodes are up" wait_for $((10 * slow)) up four 4
 ok "theft: they have worked" wait_for $((20 * slow)) has_worked four 12
@@ -97,7 +98,7 @@ ok "theft: messages waited for keepers" more "$(figure waits)" 0
 what=checkpoint
 crash_with_file
 
-# The way to the file is slow for all but one of those who did not found the run.
+# The path to the file is slow for all nodes except one, which is not the founder.
 what=coordinator
 if ${CC:-cc} -shared -fPIC -O1 -o "$work/slow-place.so" "$SATIN_SOURCE/tests/e2e/slow-place.c" -ldl 2>"$work/words" \
     && [ -z "${SATIN_SANITIZED-}" ]; then
@@ -109,11 +110,11 @@ else
 fi
 
 naps=("$SATIN_BIN/sleep" 20 --depth 9)
-# The other figure of the gauge: what one death costs.
+# The other figure of work at risk: that of the death of one node.
 begin "$satin" run -n 4 -w 1 --name one -- "${heavy[@]}"
 ok "one: four nodes are up" wait_for $((10 * slow)) up one 4
 ok "one: much is done" wait_for $((20 * slow)) has_worked one 4
-# Nodes tell it now and then, and a row counts until its keeper has it.
+# Nodes report it from time to time, and a row is at risk until its keeper has it.
 one_is_less ()
 {
   local status one all
@@ -138,21 +139,21 @@ try "$satin" run --protect cut -- "${naps[@]}"
 is "cut needs a file" "$code" 2
 try "$satin" run --protect naive --checkpoint "$work/q.satin" -- "${naps[@]}"
 is "naive takes none" "$code" 2
-# Where the plan stands, and where the nodes or the checkpoint do, makes no difference; it is one sentence.
+# A conflict is refused with one message, wherever the plan, the number of nodes and the checkpoint are given.
 refused () # NAME WORDS COMMAND…
 {
   local name=$1 sentence=$2
   shift 2
   try "$@"
   is "$name: exit code" "$code" 2
-  is "$name: one sentence" "$(grep -c . <<<"$words"):$(grep -cF -- "$sentence" <<<"$words")" 1:1
+  is "$name: one message" "$(grep -c . <<<"$words"):$(grep -cF -- "$sentence" <<<"$words")" 1:1
 }
 nap=("$SATIN_BIN/sleep" 1 --depth 2)
 printf '[site one]\nnodes = 1\n' >"$work/one"
 refused "a file of sites with one node" "--protect buddy needs two nodes" "$satin" run --sites "$work/one" --protect buddy -- "${nap[@]}"
-refused "a checkpoint behind the program" "--protect naive conflicts with --checkpoint" \
+refused "a checkpoint after the program" "--protect naive conflicts with --checkpoint" \
   "$satin" run -n 2 --protect naive -- "${nap[@]}" --checkpoint "$work/q.satin"
-refused "a plan behind the program" "--protect cut needs --checkpoint" "$satin" run -n 2 -- "${nap[@]}" --protect cut
+refused "a plan after the program" "--protect cut needs --checkpoint" "$satin" run -n 2 -- "${nap[@]}" --protect cut
 for plan in buddy theft mirror; do
   refused "$plan, a program alone" "--protect $plan needs two nodes" "${nap[@]}" --protect $plan --checkpoint "$work/q.satin"
 done
@@ -161,7 +162,7 @@ for plan in checkpoint cut; do
   try "${nap[@]}" --protect $plan --checkpoint "$work/$plan.satin"
   is "$plan, a program alone with one" "$code:$answer" "0:leaves 4"
   try "$satin" run -n 2 --protect $plan -- "${nap[@]}" --checkpoint "$work/$plan-2.satin"
-  is "$plan with a checkpoint behind the program" "$code:$answer" "0:leaves 4"
+  is "$plan with a checkpoint after the program" "$code:$answer" "0:leaves 4"
 done
 for plan in naive orphan; do
   refused "$plan, a program alone with a file" "--protect $plan conflicts" "${nap[@]}" --protect $plan --checkpoint "$work/q.satin"

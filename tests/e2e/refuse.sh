@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Checkpoints that are not ours to use: refused with the reason, untouched.
+# Checkpoints that a run may not use: refused with the reason, and not changed.
 . "$(dirname "$0")/lib.sh"
 good=$work/good.satin
 try "$satin" run -n 2 --checkpoint "$good" -- "$SATIN_BIN/fib" 20
@@ -13,17 +13,17 @@ refused () # NAME CODE FILE COMMAND…
   cp "$file" "$work/before"
   try "$@"
   is "$name: exit code" "$code" "$wanted"
-  ok "$name: one sentence" one_line
+  ok "$name: one line" one_line
   ok "$name: untouched" cmp -s "$file" "$work/before"
 }
 
-# The published Satin took any file for its own (S10).
+# The published Satin accepted any file as its own (S10).
 refused "S10: other arguments" 3 "$good" "$satin" run --checkpoint "$good" -- "$SATIN_BIN/fib" 21
 refused "S10: another program" 3 "$good" "$satin" run --checkpoint "$good" -- "$SATIN_BIN/nqueens" 20
 refused "another program for resume" 3 "$good" "$satin" resume "$good" -- "$SATIN_BIN/nqueens"
 
 cp "$good" "$work/new.satin"
-# Another format sums its rows in another way.
+# A file of another format has other checksums.
 for table in run node job constant best keep result stem event; do
   echo "UPDATE $table SET sum = randomblob (8);"
 done | sqlite3 "$work/new.satin" 'PRAGMA user_version = 99' '.read /dev/stdin'

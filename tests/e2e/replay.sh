@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# satin replay: one job of a checkpoint runs again, alone; the result is compared; the checkpoint stays as it is.
+# satin replay: runs one job of a checkpoint again, alone, and compares the result; the checkpoint is not changed.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/servers.sh"
 trap 'stop_servers; leave' EXIT
@@ -19,7 +19,7 @@ sum_of () { sha256sum <"$1"; }
 nothing_left () { [ -z "$(ls -A "$work/tmp")" ]; }
 is_same () { is "$1: exit code" "$code" 0; ok "$1: the result is the saved one" has '^verdict   the same as the saved one$'; }
 
-# A run that was suspended: rows of all sizes, and jobs that are missing.
+# A suspended run: rows of all sizes, and missing jobs.
 begin "$satin" run --name base -w 2 --checkpoint "$file" --interval 0.1 -- "$builds" 10 20
 ok "rows are saved" wait_for $((20 * slow)) has_rows "$file" 5
 "$satin" suspend base 2>/dev/null
@@ -32,8 +32,8 @@ saved=$(sql "$file" 'SELECT path FROM result ORDER BY length (path), path LIMIT 
 replay "$file" "$saved"
 is_same "a saved job"
 ok "… its name and arguments are shown" has "^job       $saved, branch ([0-9]*, 20)$"
-ok "… what is saved, too" has '^saved     [0-9]* (node 1\.[0-9], [0-9.]* s of work)$'
-ok "… it is said when it begins" says "^satin: the job at $saved runs: branch ([0-9]*, 20)$"
+ok "… the saved result, too" has '^saved     [0-9]* (node 1\.[0-9], [0-9.]* s of work)$'
+ok "… a message says when it begins" says "^satin: the job at $saved runs: branch ([0-9]*, 20)$"
 for deep in $(sql "$file" 'SELECT path FROM result ORDER BY path DESC LIMIT 3'); do
   replay "$file" "$deep"
   is_same "the job at $deep"
@@ -49,64 +49,64 @@ ok "… its result" has '^result    1$'
 # Paths.
 for path in /0/9999 /9999/1 3:/0; do
   replay "$file" $path
-  is "a job of which nothing tells: exit code" "$code:$answer" "2:"
-  ok "… it is said at once, in one sentence" one_sentence
-  ok "… with what to do" says "^satin: nothing in the checkpoint tells of a job at '$path': .*; --anyway computes what is missing above it, and looks$"
+  is "a job that the checkpoint does not show: exit code" "$code:$answer" "2:"
+  ok "… one message, at once" one_sentence
+  ok "… which says what to do" says "^satin: nothing in the checkpoint tells of a job at '$path': .*; --anyway computes what is missing above it, and looks$"
 done
 replay "$file" /0/7 --anyway
 is "a job that is never spawned: exit code" "$code:$answer" "2:"
-ok "… it is said" says "^satin: there is no job at '/0/7': a job above it has ended and did not spawn child 7$"
+ok "… the message says so" says "^satin: there is no job at '/0/7': a job above it has ended and did not spawn child 7$"
 replay "$file" 3:/0 --anyway
 is "a root that main does not ask for" "$code:$answer" "2:1024"
-ok "… it is said" says "^satin: there is no job at '3:/0': main has ended with exit code 0 and did not ask for it$"
+ok "… the message says so" says "^satin: there is no job at '3:/0': main has ended with exit code 0 and did not ask for it$"
 for path in 0/3 x /0/ /01 '~0123456789abcdef/0' '~x'; do
   replay "$file" "$path"
   is "'$path' is no path: exit code" "$code:$answer" "2:"
-  ok "… one sentence" one_sentence
+  ok "… one message" one_sentence
 done
 replay "$work/none.db" /0
 is "no checkpoint" "$code:$words" "4:satin: there is no checkpoint at '$work/none.db'"
 for line in "$file" "$file /0 /1" "$file /0 --whole" "$file /0 --nonsense"; do
   # shellcheck disable=SC2086
   replay $line
-  is "'${line#"$work/"}' is no command" "$code:$answer" "2:"
+  is "'${line#"$work/"}' is wrong usage" "$code:$answer" "2:"
 done
 
-# What stands before the program.
+# Commands before the program.
 replay "$file" "$saved" -- env X=1
-is_same "behind env"
+is_same "after env"
 replay "$file" "$saved" -- no-such-thing
-is "behind nothing" "$code:$words" \
+is "after an unknown command" "$code:$words" \
   "1:satin: cannot run 'no-such-thing': there is no such program in PATH (a path needs a '/', like ./prog)"
 if [ -z "${SATIN_SANITIZED-}" ] && [ "$(gdb --batch -ex run -ex 'print 40 + 2' --args true 2>/dev/null | tail -n 1)" = '$1 = 42' ]; then
   replay "$file" "$saved" -- gdb --batch -ex 'set breakpoint pending on' -ex 'break replay_begins' -ex run \
     -ex 'print (char *) job->name' -ex continue --args
-  ok "behind gdb: it stops where the job begins" has '^\$1 = 0x[0-9a-f]* "branch"$'
+  ok "after gdb: it stops where the job begins" has '^\$1 = 0x[0-9a-f]* "branch"$'
   ok "… and goes on to its end" has '^verdict   the same as the saved one$'
 else
-  skip "behind gdb" "gdb is not here, or may not trace"
+  skip "after gdb" "gdb is not here, or may not trace"
 fi
 if is_long && [ -z "${SATIN_SANITIZED-}" ] && command -v valgrind >/dev/null; then
   replay "$file" "$saved" -- valgrind -q --error-exitcode=99
-  is_same "behind valgrind"
+  is_same "after valgrind"
 else
-  skip "behind valgrind" "valgrind is not here, or this is not make check-long: it takes a minute to begin"
+  skip "after valgrind" "valgrind is not here, or this is not make check-long: it takes a minute to begin"
 fi
 
-# Whose is it? What only the file names is not started.
+# The file of another user: a program that only the file names is not started.
 elsewhere () { try env XDG_CONFIG_HOME="$work/another" "$satin" "$@"; }
 elsewhere replay "$file" "$saved"
 is "another user: exit code" "$code:$answer" "3:"
-ok "… one sentence" one_sentence
+ok "… one message" one_sentence
 line=$(sed -n 's/.* say: satin //p' <<<"$words")
-is "… has the line to type" "$line" "replay --trust $file $saved --whole -- $builds 10 20"
+is "… has the command to type" "$line" "replay --trust $file $saved --whole -- $builds 10 20"
 # shellcheck disable=SC2086
 elsewhere $line
-is_same "… that line"
+is_same "… that command"
 elsewhere replay "$file" "$saved" --whole -- "$builds" 10 20
 is "… without trust" "$code:$answer" "3:"
 elsewhere replay "$file" "$saved" --trust --whole -- env X=1 "$builds" 10 20
-is_same "… behind env"
+is_same "… after env"
 replay "$file" "$saved" --whole -- "$builds" 10 21
 is "other arguments are another run" "$code:$answer" "3:"
 
@@ -116,7 +116,7 @@ is "another build: exit code" "$code:$answer" "3:"
 ok "… --mended is named" says --mended
 replay "$file" "$saved" --mended --whole -- "$e2e/builds-two" 10 20
 is "a wrong result: exit code" "$code" 1
-ok "… it is said" has '^verdict   not the same as the saved one: byte 0 of 8 is the first that differs$'
+ok "… the verdict says so" has '^verdict   not the same as the saved one: byte 0 of 8 is the first that differs$'
 
 # A share of all saved results.
 all=$(rows "$file")
@@ -126,25 +126,25 @@ half=$(for path in $(sql "$file" 'SELECT path FROM result'); do printf %s "$path
 replay "$file" --verify 0.5 -- env X=1
 is "half of them are chosen by their paths" "$code:$answer" "0:$half of $all saved results were computed again and are the same"
 replay "$file" --verify 1 --mended --whole -- "$e2e/builds-two" 10 20
-is "one is wrong: exit code" "$code" 1
+is "a wrong result: --verify: exit code" "$code" 1
 ok "… the job is shown" has '^job       /'
 ok "… its node and the saved result, too" has '^saved     [0-9]* (node 1\.[0-9], '
-ok "… and that it ends there" [ "$(wc -l <<<"$answer")" -eq 5 ]
+ok "… and nothing after it" [ "$(wc -l <<<"$answer")" -eq 5 ]
 for share in 0 2 x '' nan; do
   replay "$file" --verify "$share"
   is "'$share' is no share" "$code:$answer" "2:"
-  ok "… one sentence" one_sentence
+  ok "… one message" one_sentence
 done
 replay "$file" /0 --verify 1
 is "a path and a share" "$code:$answer" "2:"
 
-is "the file is what it was" "$(sum_of "$file")" "$before"
-is "nothing stands beside it" "$(cd "$work" && echo c.db*)" c.db
+is "the file is unchanged" "$(sum_of "$file")" "$before"
+is "there is no other file beside it" "$(cd "$work" && echo c.db*)" c.db
 ok "no folder is left" nothing_left
 chmod 400 "$file"
 mkdir "$work/ro" && cp -p "$file" "$work/ro/c.db" && chmod 500 "$work/ro"
 replay "$work/ro/c.db" "$saved"
-is_same "a file that may only be read"
+is_same "a read-only file"
 chmod 700 "$work/ro"
 replay "file://$file" "$saved"
 is_same "a URI"
@@ -158,7 +158,7 @@ else
 fi
 ok "no folder is left" nothing_left
 
-# Damaged: its rows still prove themselves.
+# A damaged file: the proofs of its other rows are still right.
 chmod 600 "$file"
 cp "$file" "$work/damaged.db"
 other=$(sql "$file" "SELECT path FROM result WHERE path <> '$saved' LIMIT 1")
@@ -172,30 +172,30 @@ ok "… counts as missing" has '^verdict   there is nothing to compare with$'
 replay "$work/damaged.db" --verify 1
 is "all of its rows: exit code" "$code" 0
 ok "… the damaged one is not among them" has "^$((all - 1)) of "
-is "… the file stays" "$(sum_of "$work/damaged.db")" "$before"
-is "… and nothing stands beside it" "$(cd "$work" && echo damaged.db*)" damaged.db
+is "… the file is unchanged" "$(sum_of "$work/damaged.db")" "$before"
+is "… and there is no other file beside it" "$(cd "$work" && echo damaged.db*)" damaged.db
 
-# While the run goes on.
+# A replay while the run goes on.
 rm "$NAPS_HASTE"
 begin env NAPS_HASTE="$work/later" "$satin" run -n 2 -w 1 --name live --checkpoint "$work/live.db" --interval 0.1 -- "$builds" 8 50
 ok "a run goes on" wait_for $((20 * slow)) has_rows "$work/live.db" 3
 : >"$NAPS_HASTE"
 replay "$work/live.db" /0/1/1
-is "a replay meanwhile" "$code" 0
+is "a replay during the run" "$code" 0
 ok "… gives the result" has '^result    32$'
 : >"$work/later"
 ended
 is "… and the run ends" "$code:$answer" "0:256"
 replay "$work/live.db" /0/1/1
 is "of a finished run" "$code" 0
-ok "… it is said that its root is saved" has '^saved     nothing of this job: / is finished, and its result stands for it '
+ok "… the output says that its root is saved" has '^saved     nothing of this job: / is finished, and its result stands for it '
 replay "$work/live.db" /
 is_same "its root"
 
 # Jobs that fail.
 path=/0/1/1/0/0/0/0/1/0/0/1
 for how in segv fail; do
-  [ "$how" = fail ] || [ -z "${SATIN_SANITIZED-}" ] || continue # the sanitizer takes that signal
+  [ "$how" = fail ] || [ -z "${SATIN_SANITIZED-}" ] || continue # the sanitizer handles that signal
   rm -f "$work/bomb.db"
   begin env BOMB_GO="$work/never" "$e2e/bomb" --checkpoint "$work/bomb.db" --interval 0.1 --workers 2 "$how" 777 20 11
   ok "$how: rows are saved" wait_for $((20 * slow)) has_rows "$work/bomb.db" 3
@@ -203,7 +203,7 @@ for how in segv fail; do
   ended
   BOMB_GO=$work replay "$work/bomb.db" $path
   is "$how: exit code" "$code:$answer" "6:"
-  ok "… it was said when it began" says "^satin: the job at $path runs: bomb (0, 777, 777,"
+  ok "… a message said when it began" says "^satin: the job at $path runs: bomb (0, 777, 777,"
   ok "… path and arguments are named" says "^satin: a job failed: .*the job at $path, bomb (0, 777, 777,\|^satin: .*the job at $path, bomb (0, 777, 777,"
   BOMB_MENDED=1 BOMB_GO=$work replay "$work/bomb.db" $path
   is "… the mended program: exit code" "$code" 0
@@ -212,7 +212,7 @@ done
 
 ok "no folder is left" nothing_left
 
-# Several roots: what earlier ones gave is taken.
+# Several roots: the saved results of earlier roots are used.
 mkdir "$work/roots"
 try "$e2e/roots" 4 "$work/roots" --checkpoint "$work/roots.db"
 is "a program of four roots" "$code" 0
@@ -226,7 +226,7 @@ is_same "the third root"
 replay "$work/roots.db" 2:/99
 is "a job that it does not have" "$code" 2
 
-# A deep job, by its stem and in numbers alone.
+# A deep job, by a path with a stem and by a path of numbers only.
 begin "$e2e/shapes" --workers 2 --checkpoint "$work/deep.db" --interval 0.1 comb 100000 2500
 deep_rows () { [ -n "$(sql "$work/deep.db" "SELECT 1 FROM result WHERE path > '~' LIMIT 1" 2>/dev/null)" ]; }
 ok "deep rows are saved" wait_for $((30 * slow)) deep_rows
@@ -237,10 +237,10 @@ replay "$work/deep.db" "$deep"
 is_same "a job below a stem"
 spine=$(printf '/1%.0s' {1..150})
 replay "$work/deep.db" "$spine/0"
-is "a deep job in numbers alone" "$code" 0
+is "a deep job by numbers only" "$code" 0
 ok "… is named by its stem" has '^job       ~[0-9a-f]\{16\}/'
 
-# Phases: what was kept is used unless it stands for the job.
+# Phases: a kept state is used, unless it was kept after the job.
 begin "$e2e/phases" --checkpoint "$work/phases.db" --interval 0.1 --workers 2 1 100000000 800
 has_kept () { [ "$(sql "$work/phases.db" 'SELECT max (children) FROM keep' 2>/dev/null)" -gt 1000 ] 2>/dev/null; }
 ok "phases are kept" wait_for $((20 * slow)) has_kept
@@ -249,21 +249,21 @@ ended
 kept=$(sql "$work/phases.db" 'SELECT max (children) FROM keep')
 replay "$work/phases.db" "/0/$((kept + 5))"
 is "a job of a later phase: exit code" "$code" 0
-ok "… what comes first begins at what was kept" says "depends on children $kept to $((kept + 1)) of a job above it"
+ok "… the phases before it begin at the kept state" says "depends on children $kept to $((kept + 1)) of a job above it"
 replay "$work/phases.db" /0/7
 is "a job of an earlier phase: exit code" "$code" 0
-ok "… which is computed from the start" says 'depends on children 0 to 1 of a job above it'
+ok "… the phases before it begin at the start" says 'depends on children 0 to 1 of a job above it'
 ok "… the kept state stands for it" has '^saved     nothing of this job: the state that /0 has kept stands for it$'
 
-# A main of the program's own.
+# A program with its own main.
 mkdir "$work/embed"
 try "$e2e/embed" "$work/embed" --checkpoint "$work/embed.db"
-is "a main of the program's own" "$code" 0
+is "a program with its own main" "$code" 0
 replay "$work/embed.db" 1:
 is_same "… its second root"
 replay "$work/embed.db" 9: --anyway
 is "… a root that it does not ask for" "$code" 2
-ok "… it is said" says "^satin: there is no job at '9:': main has ended"
+ok "… the message says so" says "^satin: there is no job at '9:': main has ended"
 
 # Interrupted.
 rm "$NAPS_HASTE"

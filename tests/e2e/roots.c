@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program of several roots: for roots.sh. Root k takes the result of root k - 1. Files in FOLDER
- * say what happens, and make it wait: main writes its process number to between.K when it is about
- * to ask for root K, and stays there while stay.K stands; each leaf of root K adds a byte to ran.K,
- * and the last leaf waits while hold.K stands. */
+/* A program of several roots, for roots.sh. Root k gets the result of root k - 1. Files in FOLDER
+ * record and control the run. main writes its process id to between.K before it asks for root K,
+ * and waits while stay.K exists. Each leaf of root K adds a byte to ran.K. The last leaf waits
+ * while hold.K exists. */
 #include <satin.h>
 
 #include <fcntl.h>
@@ -71,7 +71,7 @@ stay_between (const char *folder, uint32_t root)
     g_usleep (LOOK_US);
 }
 
-/* What is to be said before the first root. */
+/* Calls that are allowed only before the first root. */
 static int
 be_late (SatinRun *run, const char *what)
 {
@@ -84,7 +84,7 @@ be_late (SatinRun *run, const char *what)
   return 1;
 }
 
-/* `late` (nullable): what is to be done too late. */
+/* `late` (nullable): the call to make too late. */
 static int
 ask (SatinRun *run, uint32_t roots, const char *folder, const char *late)
 {

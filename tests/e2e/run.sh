@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# A grid on one machine gives one answer, once.
+# A run of several nodes on one machine prints one answer, once.
 . "$(dirname "$0")/lib.sh"
 
 try "$satin" run -n 4 -- "$SATIN_BIN/fib" 27
 is "four nodes compute fib" "$answer" 196418
 is "a run that is done exits with 0" "$code" 0
-is "nothing else is said" "$words" ""
+is "there are no messages" "$words" ""
 ok "the folder of the run is removed" [ -z "$(ls "$runs" 2>/dev/null)" ]
 ok "no process is left" wait_for $((5 * slow)) no_nodes
 
@@ -18,12 +18,12 @@ for key in wall_s nodes workers jobs jobs_reused steals_local steals_remote save
 done >"$work/missing"
 cat "$work/missing"
 ok "the figures have every key" [ ! -s "$work/missing" ]
-ok "the figures tell four nodes" grep -q '"nodes": *4[,}]' "$work/stats"
+ok "the figures show four nodes" grep -q '"nodes": *4[,}]' "$work/stats"
 
 try "$satin" run -n 1 -w 1 -- "$SATIN_BIN/fib" 20
-is "one node with one worker computes too" "$answer" 6765
+is "one node with one worker computes fib" "$answer" 6765
 try "$satin" run -n 3 -w 2 --name three -- "$SATIN_BIN/fib" 0
-is "a run of no work ends" "$answer" 0
+is "a run with one tiny job ends" "$answer" 0
 
 tour=$(instance gr17.tsp)
 if [ -n "$tour" ]; then
@@ -40,7 +40,7 @@ begin "$satin" run -n 4 --live --name busy -- "${heavy[@]}"
 ok "four nodes are up" wait_for $((10 * slow)) up busy 4
 ok "the live line counts them" wait_for $((10 * slow)) grep -q '^satin: .* 4 nodes' "$work/begun.words"
 setting () { tr '\0' '\n' <"/proc/$(nodes_of "$1" | awk 'NR == 1 { print $1 }')/environ" | grep "^$2="; }
-is "their threads keep little of what they have freed" "$(setting busy GLIBC_TUNABLES)" \
+is "the nodes' malloc caches little freed memory" "$(setting busy GLIBC_TUNABLES)" \
   "GLIBC_TUNABLES=${GLIBC_TUNABLES-glibc.malloc.tcache_max=256}"
 is "one of them is master" "$(nodes_of busy | grep -c '"master"')" 1
 try "$satin" status --json
@@ -50,10 +50,10 @@ is "a name belongs to one run at a time" "$code" 1
 finished
 is "the busy run has the answer" "$answer" "$heavy_answer"
 
-# The launcher only watches: the run goes on without it, and keeps its answer.
+# The run does not depend on the launcher: it goes on without one and keeps its answer.
 begin env G_SLICE=all "$satin" run -n 3 --name alone -- "${heavy[@]}"
 ok "three nodes are up" wait_for $((10 * slow)) up alone 3
-is "what a user has set is left alone" "$(setting alone G_SLICE)" G_SLICE=all
+is "a variable that the user has set is kept" "$(setting alone G_SLICE)" G_SLICE=all
 kill -9 "$begun"
 wait "$begun" 2>/dev/null
 let_go

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A small S3 on loopback for tests, as strict as Amazon's where that matters: every request must be signed by the
-one key (SigV4, payload included), conditions on ETags hold, and an object is replaced in one step.
+"""A small S3 server on loopback for tests. Like Amazon's it requires that every request is signed by the one key
+(SigV4, payload included), checks conditions on ETags, and replaces an object in one step.
 
   s3-server.py PORT FOLDER
 
-FOLDER/data/BUCKET/KEY are the objects; the bucket "satin" is there. AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY,
-AWS_REGION and AWS_SESSION_TOKEN (optional) say who may come in. What FOLDER/fault says is done instead, when that file
-exists: "down" answers 503, "refuse" 403 to all that writes, "full" 507 to that, "plain" knows no conditions. FOLDER/log
-gets a line for each request: method, path, status, bytes that came. With FOLDER/cert.pem and key.pem it speaks TLS."""
+FOLDER/data/BUCKET/KEY are the objects; the bucket "satin" exists. AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY,
+AWS_REGION and AWS_SESSION_TOKEN (optional) are the only valid credentials. The file FOLDER/fault chooses a fault:
+"down" answers 503, "refuse" answers 403 to every write, "full" 507 to every write, "plain" ignores conditions.
+FOLDER/log gets a line for each request: method, path, status, bytes received. With FOLDER/cert.pem and key.pem the
+server uses TLS."""
 import datetime
 import hashlib
 import hmac
@@ -59,7 +60,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.reply(status, f"<Error><Code>{code}</Code></Error>".encode())
 
     def why_not(self, payload):
-        """None: the signature is right; else the name of what is wrong."""
+        """None if the signature is right, else the S3 code of the error."""
         words = self.headers.get("Authorization", "").split(None, 1)
         if len(words) != 2 or words[0] != "AWS4-HMAC-SHA256":
             return "AccessDenied"
@@ -94,7 +95,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         return None if right else "SignatureDoesNotMatch"
 
     def prepare(self):
-        """The object's path here; None: it was answered."""
+        """The path of the object's file; None if the request was already answered."""
         self.payload = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         self.sent = len(self.payload)
         self.fault, wrong = fault(), self.why_not(self.payload)

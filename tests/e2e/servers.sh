@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Servers on loopback for tests: start_sftp, start_ftp, start_dav, start_s3 FOLDER. Each makes
-# FOLDER with everything of its own below it, starts the server there and sets `uri` to a folder in it (no slash at the
-# end) and server_pid; it returns 77 when the server is not installed, with the reason in `why`. stop_servers ends all.
-# start_sftp listens on $SERVE_ON, by way of the words $SERVE_BY, when these are set.
+# Servers on loopback for tests: start_sftp, start_ftp, start_dav, start_s3 FOLDER. Each creates FOLDER for all its files,
+# starts the server, and sets `uri` to a folder in it (without a slash at the end) and server_pid. It returns 77 if the server
+# is not installed, with the reason in `why`. stop_servers ends all servers. If they are set, start_sftp listens on $SERVE_ON,
+# and starts the server by the command $SERVE_BY.
 server_pids=()
 
-free_port () { # a port that nobody listens on
+free_port () { # prints a port on which no process listens
   local port
   while :; do
     port=$((20000 + RANDOM % 30000))
@@ -36,7 +36,7 @@ started () { # PORT PID [ADDRESS]
   return 77
 }
 
-# The last server that was started, and all processes that it began.
+# Prints the process ids of the last server that was started and of all its descendants.
 server_tree () {
   local pid all=() next=("$server_pid")
   while [ ${#next[@]} -gt 0 ]; do
@@ -47,8 +47,8 @@ server_tree () {
   echo "${all[*]}"
 }
 
-# STOP, CONT or KILL for all of them. First all are stopped, since a stopped process begins no other: one that was begun
-# meanwhile would go on serving.
+# Sends STOP, CONT or KILL to all processes of the last server. All are stopped first: a stopped process starts no other one,
+# which would escape the signal.
 signal_server () { # SIGNAL
   local now last=''
   while now=$(server_tree); [ "$now" != "$last" ]; do
@@ -65,7 +65,7 @@ stop_servers () {
   server_pids=()
 }
 
-# The OpenSSH server, run by whoever runs this, with a key of its own and one key that may log in. Leaves the keys and
+# The OpenSSH server, run by the user of this script, with its own host key and one key that may log in. Leaves the keys and
 # known hosts in FOLDER/home/.ssh: run clients with HOME=FOLDER/home.
 start_sftp () {
   local dir=$1 port on=${SERVE_ON:-127.0.0.1}; need sshd openssh-server || return
@@ -93,12 +93,12 @@ END
   uri=sftp://$(id -un)@$on:$port$dir/files
 }
 
-# Whoever is not root below FOLDER has to come to it.
+# Servers that do not run as root need access to FOLDER.
 open_way () {
   local up=$1; while [ "$up" != / ] && [ "$up" != /tmp ]; do chmod a+x "$up"; up=$(dirname "$up"); done
 }
 
-# An authority of FOLDER's own, ca.pem, and by it a certificate for 127.0.0.1, cert.pem with key.pem.
+# Makes an authority, ca.pem, and a certificate signed by it for 127.0.0.1, cert.pem with key.pem.
 certify () {
   local dir=$1 key=(-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes)
   need openssl openssl || return
@@ -110,8 +110,8 @@ certify () {
   return 77
 }
 
-# vsftpd with the right to write. Only root can run it. The only user is called anonymous; with FTP_PASSWORD=word he needs
-# that. TLS=yes: ftps, and clients need CURL_CA_BUNDLE=FOLDER/ca.pem; TLS=start: by AUTH TLS.
+# vsftpd, writable. Only root can run it. The only user is `anonymous`, with the password $FTP_PASSWORD if it is set. TLS=yes:
+# ftps, and clients need CURL_CA_BUNDLE=FOLDER/ca.pem. TLS=start: the same by AUTH TLS.
 start_ftp () {
   local dir=$1 port scheme=ftp; need vsftpd vsftpd || return
   [ "$(id -u)" -eq 0 ] || { why="vsftpd needs root"; return 77; }
@@ -175,10 +175,10 @@ start_dav () {
   uri=$scheme://127.0.0.1:$port/files
 }
 
-# s3-server.py, with one bucket and one key; what FOLDER/fault says is done. TLS=yes: its endpoint is https; clients need
-# AWS_CA_BUNDLE=FOLDER/ca.pem.
+# s3-server.py, with one bucket and one key; the file FOLDER/fault chooses a fault. TLS=yes: its endpoint is https, and clients
+# need AWS_CA_BUNDLE=FOLDER/ca.pem.
 start_s3 () {
-  local dir=$1 port scheme=http python=/usr/bin/python3 # one of a user's own may need his HOME
+  local dir=$1 port scheme=http python=/usr/bin/python3 # a python3 in the user's PATH may need the user's HOME
   [ -x $python ] || python=$(command -v python3) || { why="python3 is not installed"; return 77; }
   mkdir -p "$dir/data/satin"; port=$(free_port)
   if [ "${TLS:-no}" = yes ]; then certify "$dir" || return; scheme=https; fi
@@ -188,7 +188,7 @@ start_s3 () {
   uri=s3://satin/files
 }
 
-# s3rver (npm), with one bucket: another's S3. It believes any signature on reads and knows no conditions.
+# s3rver (npm), with one bucket: an S3 server of another project. It accepts any signature on reads and ignores conditions.
 start_s3rver () {
   local dir=$1 port main; main=${S3RVER:-$(command -v s3rver)}
   [ -n "$main" ] || { why="s3rver is not installed (npm install s3rver)"; return 77; }
@@ -200,7 +200,8 @@ start_s3rver () {
   uri=s3://satin/files
 }
 
-# What stands before libcurl (curl-shim.c); `shim` is what a program is told for that. FALSE: `why` not.
+# Builds the library that is put in front of libcurl (curl-shim.c), and sets `shim` to the variables of the environment that a
+# program needs. FALSE with the reason in `why`.
 make_shim () # FOLDER
 {
   local real

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Trees of extreme shapes, each of which knows its answer: very deep, very wide, very large. */
+/* Trees of extreme shapes, each with a known answer: very deep, very wide, very large. */
 #include <satin.h>
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@ mix (uint64_t x)
   return x ^ (x >> 31);
 }
 
-/* Work that cannot be guessed. */
+/* Work that the compiler cannot remove. */
 static uint64_t
 grind (uint64_t seed, uint32_t work)
 {
@@ -25,7 +25,7 @@ grind (uint64_t seed, uint32_t work)
   return seed;
 }
 
-/* One heavy child at each level, and a leaf beside it. */
+/* A comb: at each level one heavy child and a leaf. */
 SATIN_JOB (leaf, uint64_t, (uint64_t, seed), (uint32_t, work))
 {
   return grind (seed, work);
@@ -43,7 +43,7 @@ SATIN_JOB (comb, uint64_t, (uint32_t, depth), (uint32_t, work))
   return heavy + light;
 }
 
-/* The same with the heavy child where thieves take it. */
+/* A comb whose heavy child is the one that thieves take. */
 SATIN_JOB (spine, uint64_t, (uint32_t, depth), (uint32_t, work))
 {
   uint64_t heavy, light;
@@ -66,8 +66,8 @@ comb_expected (uint32_t depth, uint32_t work)
   return sum;
 }
 
-/* A tree whose nodes have 4 children with a chance of `chance` / 2^32, else none: near a quarter it
- * is narrow, unbalanced and thousands of levels deep. */
+/* A tree whose nodes have 4 children with the probability `chance` / 2^32, else none. Near a
+ * quarter the tree is narrow, unbalanced and thousands of levels deep. */
 SATIN_RECORD (Count, (uint64_t, nodes), (uint32_t, depth))
 
 SATIN_JOB (narrow, Count, (uint64_t, seed), (uint32_t, chance))
@@ -87,7 +87,7 @@ SATIN_JOB (narrow, Count, (uint64_t, seed), (uint32_t, chance))
   return sum;
 }
 
-/* The same without recursion. */
+/* The expected counts of `narrow`, without recursion. */
 static Count
 narrow_expected (uint64_t root, uint32_t chance)
 {
@@ -112,7 +112,8 @@ narrow_expected (uint64_t root, uint32_t chance)
   return sum;
 }
 
-/* One job with `n` children: small ones, ones too large for a slot, ones with bytes. */
+/* A job with `n` children: with small arguments, with arguments too large for a slot, or with
+ * bytes. */
 SATIN_RECORD (Block, (uint64_t, words, 32))
 
 SATIN_JOB (block, uint64_t, (Block, block), (uint32_t, work))
@@ -178,7 +179,7 @@ wide_expected (uint32_t n, uint64_t more, uint32_t work)
   return sum;
 }
 
-/* Bytes by the mebibyte, which two children make and their parent compares. */
+/* Two children make the same mebibytes of bytes, and their parent compares them. */
 SATIN_JOB (bulk, SatinBytes, (uint32_t, mebibytes), (uint64_t, seed), (uint32_t, work))
 {
   gsize size = (gsize)mebibytes << 20;
@@ -250,7 +251,7 @@ shapes_main (SatinRun *run, int argc, char **argv)
     done = satin_root (run, texts, &sum, MIN (n, WIDE_MAX), work);
   else if (g_str_equal (shape, "large"))
     {
-      g_usleep (work > 0 ? G_USEC_PER_SEC : 0); /* until the other nodes are hungry */
+      g_usleep (work > 0 ? G_USEC_PER_SEC : 0); /* until the other nodes are idle */
       done = satin_root (run, large, &sum, n, work);
     }
   else

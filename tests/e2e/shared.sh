@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# libsatin.so: what it exports, its SONAME, and programs whose jobs stand in two shared libraries, with libsatin.so and with
+# libsatin.so: what it exports, its SONAME, and programs with jobs in two shared libraries, with libsatin.so and with
 # libsatin.a. The library is linked from the objects of libsatin.a, so nothing is compiled again.
 . "$(dirname "$0")/lib.sh"
 [ -n "${SATIN_SANITIZED-}" ] && { echo "1..0 # SKIP a sanitized library needs its own flags"; exit 0; }
@@ -13,10 +13,10 @@ printf '%s\n' '#include <stdio.h>' '#include <satin.h>' 'int main (void) { print
 try ${CC:-gcc} -std=gnu11 -I"$SATIN_SOURCE/satin" -I"$SATIN_SOURCE/satin/value" $(pkg-config --cflags glib-2.0 gio-2.0) -o "$work/layout" "$work/layout.c"
 layout=$("$work/layout")
 is "its SONAME has the layout number" "$(objdump -p "$so" | sed -n 's/.*SONAME *//p')" "libsatin.so.$layout"
-is "it exports the words of satin.h alone" "$(nm -D --defined-only "$so" | awk '$3 !~ /^satin_/' | head -n 3)" ""
+is "it exports only the words of satin.h" "$(nm -D --defined-only "$so" | awk '$3 !~ /^satin_/' | head -n 3)" ""
 ok "… and not the rooms" [ "$(nm -D --defined-only "$so" | grep -c -e ' path_' -e ' node_' -e ' engine_')" -eq 0 ]
 
-# As it is installed, with the descriptions.
+# Makes a folder like an installed one, with the files of pkg-config.
 mkdir -p "$work/lib/pkgconfig"
 cp "$so" "$work/lib/libsatin.so.$layout"
 ln -s "libsatin.so.$layout" "$work/lib/libsatin.so"
@@ -28,8 +28,8 @@ done
 export PKG_CONFIG_PATH=$work/lib/pkgconfig
 flags_of () { echo "-I$SATIN_SOURCE/satin -I$SATIN_SOURCE/satin/value $(pkg-config --cflags --libs "$1")"; }
 
-# Two libraries, of C and of C++, each with a job that the program spawns; and a job of the header, that both and the program
-# have.
+# Two libraries, in C and in C++, each with a job that the program spawns. A job in the header is in the C++ library and in the
+# program.
 cat >"$work/shared.hpp" <<'END'
 #include <satin.hpp>
 SATIN_BODY int64_t
@@ -117,24 +117,24 @@ export LD_LIBRARY_PATH=$work/lib
 # shellcheck disable=SC2046
 {
   try ${CC:-gcc} -std=gnu11 -O2 -shared -fPIC -o "$work/lib/libone.so" "$work/one.c" $(flags_of satin-shared)
-  is "a library of C with a job" "$code" 0
+  is "a library in C with a job" "$code" 0
   try "${CXX:-g++}" -std=gnu++17 -O2 -shared -fPIC -o "$work/lib/libtwo.so" "$work/two.cc" $(flags_of satin-shared)
-  is "a library of C++ with jobs" "$code" 0
+  is "a library in C++ with jobs" "$code" 0
   try "${CXX:-g++}" -std=gnu++17 -O2 -o "$work/main" "$work/main.cc" -L"$work/lib" -lone -ltwo $(flags_of satin-shared)
   is "a program with libsatin.so" "$code" 0
 }
 ok "… needs the library that it was compiled for" grep -q "NEEDED *libsatin.so.$layout" <<<"$(objdump -p "$work/main")"
 try "$work/main" 20
-is "the jobs of C++ run" "$code:$answer" "0:20295"
+is "the jobs in C++ run" "$code:$answer" "0:20295"
 try "$work/main" sum 1000
-is "the job of C runs" "$code:$answer" "0:499500"
+is "the job in C runs" "$code:$answer" "0:499500"
 try "$satin" run -n 3 --workers 1 -- "$work/main" 24
 is "on three nodes" "$code:$answer" "0:139104"
 rm "$work/lib/libsatin.so.$layout"
 try "$work/main" 20
-ok "a library of another layout is not taken" [ "$code" -ne 0 -a -z "$answer" ]
+ok "a library of another layout is not used" [ "$code" -ne 0 -a -z "$answer" ]
 
-# libsatin.a in the program serves the libraries as well: they are linked to none.
+# The libraries use the program's libsatin.a: they are linked to no Satin library.
 # shellcheck disable=SC2046
 {
   try ${CC:-gcc} -std=gnu11 -O2 -shared -fPIC -o "$work/lib/libone.so" "$work/one.c" $(pkg-config --cflags satin) -I"$SATIN_SOURCE/satin" -I"$SATIN_SOURCE/satin/value"
@@ -144,7 +144,7 @@ ok "a library of another layout is not taken" [ "$code" -ne 0 -a -z "$answer" ]
 }
 ok "… needs no libsatin.so" [ "$(objdump -p "$work/main" | grep -c 'NEEDED *libsatin')" -eq 0 ]
 try "$work/main" 20
-is "… the jobs of C++ run" "$code:$answer" "0:20295"
+is "… the jobs in C++ run" "$code:$answer" "0:20295"
 try "$work/main" sum 1000
-is "… and that of C" "$code:$answer" "0:499500"
+is "… and that in C" "$code:$answer" "0:499500"
 finish

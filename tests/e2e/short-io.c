@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Loaded before the programs of a test: makes every kind of read and write fall short or be
- * interrupted now and then, as a kernel may, on sockets, pipes and regular files. Only programs
- * below SHORT_IO_UNDER are meant; the shell and its tools go on as always. SHORT_IO_SEED chooses
- * the calls. SHORT_IO_COUNTS names a file that all of them map: a count for each of SHORT_READ and
- * so on, of sockets, then of pipes, then of files. */
+/* Preloaded into the programs of a test: now and then makes a read or write fall short or be
+ * interrupted, as a kernel may, on sockets, pipes and regular files. Only programs below the folder
+ * SHORT_IO_UNDER are affected, not the shell and its tools. SHORT_IO_SEED chooses the calls.
+ * SHORT_IO_COUNTS names a file that all programs map: for sockets, then pipes, then files, a count
+ * for each ShortCount. */
 #define _GNU_SOURCE
 #undef _FORTIFY_SOURCE
 #include <dlfcn.h>
@@ -18,7 +18,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* One call in so many: half of those fall short, half are interrupted. Pipes have few calls. */
+/* One call in ONE_IN is affected: half of these fall short, half are interrupted. Pipes have few
+ * calls, so there it is one in ONE_IN_PIPE. */
 #define ONE_IN 4
 #define ONE_IN_PIPE 2
 #define VECTORS_MAX 64
@@ -41,7 +42,7 @@ typedef enum
 } ShortKind;
 
 static uint64_t seed, calls;
-static uint64_t *counts; /* NULL: this program is not meant */
+static uint64_t *counts; /* NULL: this program is not affected */
 
 #define REAL(name) ((__typeof__ (&name))dlsym (RTLD_NEXT, #name))
 
@@ -76,7 +77,7 @@ draw (void)
   return z ^ z >> 31;
 }
 
-/* What has no parts is left alone: datagrams, eventfds, terminals. */
+/* SHORT_NONE: calls on datagram sockets, eventfds and terminals are not affected. */
 static ShortKind
 kind_of (int fd)
 {
@@ -102,7 +103,8 @@ count (ShortKind kind, ShortCount what)
   __atomic_add_fetch (&counts[kind * COUNTS_EACH + what], 1, __ATOMIC_RELAXED);
 }
 
-/* How many bytes of `size` are asked for, at least one; -1: the call is interrupted, errno. */
+/* How many of `size` bytes to ask for, at least one. -1: the call is interrupted and errno is
+ * set. */
 static ssize_t
 cut (int fd, size_t size, int is_write)
 {
@@ -141,7 +143,8 @@ PASS (ssize_t, pwrite64, (int fd, const void *from, size_t size, off64_t at), (f
 PASS (ssize_t, recv, (int fd, void *to, size_t size, int flags), (fd, to, size, flags), 0)
 PASS (ssize_t, send, (int fd, const void *from, size_t size, int flags), (fd, from, size, flags), 1)
 
-/* The vectors of `all`, cut short, to `some`: their number; -1: interrupted. */
+/* Copies the vectors of `all`, cut short, to `some` and returns their number. -1: the call is
+ * interrupted. */
 static int
 cut_vectors (int fd, const struct iovec *all, size_t n, struct iovec *some, int is_write)
 {

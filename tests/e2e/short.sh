@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Reads and writes that fall short or are interrupted (short-io.c): the usual runs are as always.
+# Reads and writes fall short or are interrupted (short-io.c): runs work as usual.
 . "$(dirname "$0")/lib.sh"
 export TMPDIR=$work/tmp
 mkdir "$TMPDIR" "$work/far"
@@ -16,14 +16,14 @@ head -c 96 /dev/zero >"$counts"
 shim="LD_PRELOAD=$work/short-io.so SHORT_IO_UNDER=$(realpath "$SATIN_BIN/..")/ SHORT_IO_SEED=$seed SHORT_IO_COUNTS=$counts"
 
 pids=()
-# Scripts of usual runs, side by side; they wait most of the time.
+# Other test scripts, in parallel: they wait most of the time.
 for name in run total suspend kill; do
   # shellcheck disable=SC2086
   env $shim bash "$SATIN_SOURCE/tests/e2e/$name.sh" >"$work/$name.out" 2>&1 &
   pids[${#pids[@]}]=$!
 done
 
-# Pipes to the node of another host, and an answer that comes in pieces to who asks for it.
+# Pipes to a node of another host, and an answer that `satin wait` gets in pieces.
 far_nodes () { grep -lsF "TMPDIR=$work/far" /proc/[0-9]*/environ | sed 's,/proc/,,; s,/environ,,'; }
 # shellcheck disable=SC2046
 trap 'kill -9 $(far_nodes) 2>/dev/null; leave' EXIT
@@ -49,7 +49,7 @@ is "a program alone" "$code:$answer" "0:17711"
 try "$satin" resume "$work/alone.satin"
 is "its checkpoint is whole" "$code:$answer:$words" "0:17711:"
 
-# A connection that breaks is made again, so that runs go on without it; a test of one connection sees it.
+# A broken connection is made again, so a run would hide an error. A test of one connection shows it.
 program=$SATIN_BIN/../tests/unit/test-wire
 if [ -x "$program" ]; then
   for kind in unix-socket tcp; do
@@ -70,5 +70,5 @@ for script in run total suspend kill; do
   i=$((i + 1))
 done
 
-ok "calls of all twelve kinds were meant" eval '[ "$(od -A n -v -t u8 -w8 "$counts" | grep -cvx " *0")" = 12 ]'
+ok "calls of all twelve kinds were affected" eval '[ "$(od -A n -v -t u8 -w8 "$counts" | grep -cvx " *0")" = 12 ]'
 finish

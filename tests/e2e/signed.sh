@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Whose results a run uses: rows that bear the proof of this user's key and no others, unless people say --trust.
+# A run uses only rows with a proof by this user's key, unless --trust is given.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/servers.sh"
 trap 'stop_servers; leave' EXIT
@@ -8,16 +8,16 @@ naps=$(realpath "$SATIN_BIN/../tests/e2e/builds-one")
 phases=$(realpath "$SATIN_BIN/../tests/e2e/phases")
 file=$work/c.db
 elsewhere () { try env XDG_CONFIG_HOME="$work/another" "$@"; } # as another user
-# FILE SQL, FILE KEY VALUE: what a forger writes who can make every checksum, and has no key.
+# FILE SQL, FILE KEY VALUE: changes a file as a forger would who can make every checksum but has no key.
 forge () { "$SATIN_BIN/../tests/e2e/forge-row" "$@"; }
 old () { "$SATIN_BIN/../tests/e2e/old-format" "$@"; } # FILE [KEY]
 ask () { sqlite3 "$1" "$2"; }
 RESULT="path, node, job, digest, value, work_s, saved, weight"
-forged_results () # FILE VALUE: all of its results say that
+forged_results () # FILE VALUE: sets all results to VALUE
 {
   forge "$1" "UPDATE result SET value = $2, sum = row_sum ('result', path, node, job, digest, $2, work_s, saved, weight, json, args, began, took_ms)"
 }
-program () { rm -f "$file"; cp "$work/kept.db" "$file"; } # as it was suspended
+program () { rm -f "$file"; cp "$work/kept.db" "$file"; } # restores the suspended checkpoint
 key=$XDG_CONFIG_HOME/satin/key
 
 suspended mine "$work/kept.db" "$naps" 8 30
@@ -26,11 +26,11 @@ is "each row of each table has a proof" \
   "$(for t in run node job constant result event; do ask "$work/kept.db" "SELECT count(*) FROM $t WHERE length(sum) <> 16 OR substr(sum, 9) = zeroblob(8)"; done | sort -u)" 0
 is "the file is of format 4" "$(ask "$work/kept.db" "PRAGMA user_version")" 4
 try "$satin" inspect "$work/kept.db"
-ok "inspect says whose they are" grep -q "^proof     yours, of each row" <<<"$answer"
+ok "inspect says that the proofs are this user's" grep -q "^proof     yours, of each row" <<<"$answer"
 proof_of () { "$@" "$satin" inspect --json "$file" | sed -n 's/.*"proof":"\([a-z]*\)".*/\1/p'; }
 cp "$work/kept.db" "$file"
 is "… in JSON, too" "$(proof_of env)" rows
-is "… also to somebody else" "$(proof_of env XDG_CONFIG_HOME="$work/another")" none
+is "… and another user has none of them" "$(proof_of env XDG_CONFIG_HOME="$work/another")" none
 hex () { od -An -v -tx1 "$1" | tr -d ' \n'; }
 ok "the key is not in the file" eval '! hex "$work/kept.db" | grep -qF "$(hex "$key")"'
 
@@ -39,7 +39,7 @@ try "$satin" resume --stats "$work/stats" "$file"
 is "its user resumes it" "$code:$answer:$words" "0:256:"
 cp "$file" "$work/finished.db"
 
-# Results that somebody put in, with checksums that are right.
+# Forged results with right checksums.
 program
 n=$(ask "$file" "SELECT count(*) FROM result")
 ok "results are forged" forged_results "$file" 77
@@ -57,7 +57,7 @@ ok "the root's result is forged" forge "$file" "INSERT INTO result SELECT '', no
   row_sum ('result', '', node, job, digest, 77, 1.0, saved, 1.0, NULL, NULL, NULL, NULL) FROM result LIMIT 1"
 try "$naps" --checkpoint "$file" --workers 2 8 30
 is "a program alone does not use it" "$code:$answer" "0:256"
-ok "… and says that" grep -q "is damaged" <<<"$words"
+ok "… and reports the damage" grep -q "is damaged" <<<"$words"
 rm -f "$file".damaged-*
 
 program
@@ -81,7 +81,7 @@ try "$satin" resume "$file"
 is "an answer that replaces the right one is not printed" "$code:$answer" "0:256"
 rm -f "$file".damaged-*
 
-# A row of another file of the same program, arguments and user: another run may have had other inputs.
+# Rows of another checkpoint of the same program, arguments and user: that run may have had other inputs.
 suspended other "$work/other.db" "$naps" 8 30
 program
 ask "$file" "ATTACH '$work/other.db' AS b; DELETE FROM result; INSERT INTO result SELECT * FROM b.result"
@@ -103,7 +103,7 @@ ok "an input is forged" forge "$work/tour.db" "UPDATE constant SET value = 'none
 try "$satin" inspect "$work/tour.db"
 ok "inspect calls it damaged" grep -q "is damaged" <<<"$words"
 try "$satin" resume "$work/tour.db"
-is "a forged input is read anew" "$code:$(sed -n 's/^length //p' <<<"$answer")" "0:6789"
+is "the input is read again in place of the forged one" "$code:$(sed -n 's/^length //p' <<<"$answer")" "0:6789"
 
 # Kept states.
 begin "$satin" run --name kept -w 1 -n 2 --checkpoint "$work/phases.db" --interval 0.05 -- "$phases" 8 400 200000
@@ -114,29 +114,29 @@ k=$(ask "$work/phases.db" "SELECT count(*) FROM keep")
 ok "kept states are forged" forge "$work/phases.db" "UPDATE keep SET children = children + 1,
   sum = row_sum ('keep', path, children + 1, digest, type, value, json, args)"
 try "$satin" inspect --verify "$work/phases.db"
-is "they are damage" "$(awk '$1 == "keep" { print $2, $3 }' <<<"$answer")" "0 $k"
+is "forged states count as damage" "$(awk '$1 == "keep" { print $2, $3 }' <<<"$answer")" "0 $k"
 try "$satin" resume "$work/phases.db"
 is "and not used" "$code:$(head -n 1 <<<"$answer")" "0:30e25ab320d140d6"
 
-# Somebody else's file.
+# A checkpoint of another user.
 program
 elsewhere "$naps" --checkpoint "$file" --workers 2 8 30
 is "another user: a program alone refuses it" "$code:$answer" "3:"
-ok "… in one sentence that says what to do" eval '[ "$(wc -l <<<"$words")" = 1 ] && grep -q -- "--trust" <<<"$words"'
+ok "… with one message that says what to do" eval '[ "$(wc -l <<<"$words")" = 1 ] && grep -q -- "--trust" <<<"$words"'
 elsewhere "$satin" run --checkpoint "$file" -- "$naps" 8 30
 is "run refuses it" "$code:$answer" "3:"
 elsewhere "$satin" resume "$file" -- "$naps" 8 30
 is "resume refuses it" "$code:$answer" "3:"
 ok "the file stays as it was" cmp "$file" "$work/kept.db"
 elsewhere "$satin" inspect "$file"
-ok "inspect says that it is not his" grep -q "^proof     none of yours" <<<"$answer"
-is "and that no row is lost" "$code:$words" "0:"
+ok "inspect says that no proof is the user's" grep -q "^proof     none of yours" <<<"$answer"
+is "and reports no damage" "$code:$words" "0:"
 elsewhere "$satin" run --trust --stats "$work/stats" --checkpoint "$file" -- "$naps" 8 30
 is "--trust uses it" "$code:$answer" "0:256"
-ok "with a sentence" grep -q "because you said --trust" <<<"$words"
-ok "and its results" grep -q '"jobs_reused": *[1-9]' "$work/stats"
+ok "with a message" grep -q "because you said --trust" <<<"$words"
+ok "and uses its results" grep -q '"jobs_reused": *[1-9]' "$work/stats"
 elsewhere "$satin" resume "$file"
-is "from then on it is his" "$code:$answer:$words" "0:256:"
+is "from then on it is the other user's" "$code:$answer:$words" "0:256:"
 try "$satin" resume "$file"
 is "and no longer its first user's" "$code:$answer" "3:"
 program
@@ -144,39 +144,39 @@ elsewhere "$naps" --trust --checkpoint "$file" --workers 2 8 30
 is "a program alone takes --trust" "$code:$answer" "0:256"
 cp "$work/finished.db" "$file"
 elsewhere "$satin" run --checkpoint "$file" -- "$naps" 8 30
-is "run does not print a stranger's answer" "$code:$answer" "3:"
+is "run does not print another user's answer" "$code:$answer" "3:"
 
-# satin trust, once.
+# satin trust makes a checkpoint this user's.
 program
 elsewhere "$satin" trust "$file"
 is "trust: exit code" "$code" 0
-ok "… says what it is" grep -q "$n results of .* 8 30, .* count as yours" <<<"$answer"
+ok "… says what it trusts" grep -q "$n results of .* 8 30, .* count as yours" <<<"$answer"
 is "… keeps all results" "$(ask "$file" "SELECT group_concat(path || value) FROM result")" "$(ask "$work/kept.db" "SELECT group_concat(path || value) FROM result")"
 elsewhere "$satin" inspect --verify "$file"
 is "… leaves it whole" "$code" 0
 elsewhere "$satin" trust "$file"
-is "… a second time there is nothing to do" "$code" 0
+is "… succeeds a second time" "$code" 0
 elsewhere "$satin" resume "$file"
-is "the program that it names is not started by that" "$code:$answer" "3:"
+is "the program that it names is still not started" "$code:$answer" "3:"
 elsewhere "$satin" resume "$file" -- "$naps" 8 30
 is "its results are used" "$code:$answer:$words" "0:256:"
 elsewhere "$satin" trust "$work/nothing.db"
-is "trust of nothing" "$code" 4
+is "trust of a missing file" "$code" 4
 if start_sftp "$work/sftp"; then
   far () { elsewhere env HOME="$work/sftp/home" "$@"; }
   cp "$work/kept.db" "$work/sftp/files/far.db"; chmod 666 "$work/sftp/files/far.db"
   far "$satin" trust "$uri/far.db"
   is "trust at a store: exit code" "$code" 0
-  ok "… says what it is" grep -q "$n results of .* 8 30, .* count as yours" <<<"$answer"
-  is "… there" "$(file=$work/sftp/files/far.db proof_of env XDG_CONFIG_HOME="$work/another")" rows
+  ok "… says what it trusts" grep -q "$n results of .* 8 30, .* count as yours" <<<"$answer"
+  is "… its rows there have proofs" "$(file=$work/sftp/files/far.db proof_of env XDG_CONFIG_HOME="$work/another")" rows
   far "$satin" resume "$uri/far.db" -- "$naps" 8 30
   is "its results are used" "$code:$answer:$words" "0:256:"
 else
   skip "trust at a store" "$why"
 fi
-ok "a file that is damaged, too" eval 'program && forged_results "$file" 77'
+ok "another user's file with forged results" eval 'program && forged_results "$file" 77'
 elsewhere "$satin" trust "$file"
-is "a stranger's forgery cannot be told from his results" "$code" 0
+is "trust cannot tell another user's forgery from right results" "$code" 0
 
 # Files of format 1.
 program
@@ -190,17 +190,17 @@ try "$satin" resume --stats "$work/stats" "$file"
 is "an old file is resumed" "$code:$answer" "0:256"
 ok "with a warning" grep -q "made by an older Satin" <<<"$words"
 ok "its results are used" grep -q '"jobs_reused": *[1-9]' "$work/stats"
-is "it is of format 4 then" "$(ask "$file" "PRAGMA user_version")" 4
+is "it is then of format 4" "$(ask "$file" "PRAGMA user_version")" 4
 rm -f "$file".damaged-*
 cp "$work/old.db" "$file"
 elsewhere "$satin" resume "$file" -- "$naps" 8 30
-is "another user's old file is a stranger's" "$code:$answer" "3:"
+is "another user's old file is refused" "$code:$answer" "3:"
 program
-ok "a thief takes all proofs away" old "$file"
+ok "a forger removes all proofs" old "$file"
 forged_results "$file" 77
 old "$file"
 try "$satin" resume "$file"
-is "which does not make it an old one" "$code:$answer" "3:"
+is "which does not make it a file of an older Satin" "$code:$answer" "3:"
 
 # Two files of one run.
 cp "$work/kept.db" "$work/a.db"
@@ -208,16 +208,16 @@ cp "$work/kept.db" "$work/b.db"
 forged_results "$work/b.db" 77
 try "$satin" merge "$work/m.db" "$work/a.db" "$work/b.db"
 is "merge" "$code" 0
-ok "… counts what is forged as damage" grep -q "b.db' is damaged" <<<"$words"
-is "… and takes the rest" "$(ask "$work/m.db" "SELECT group_concat(path || value) FROM result")" "$(ask "$work/kept.db" "SELECT group_concat(path || value) FROM result")"
+ok "… counts forged rows as damage" grep -q "b.db' is damaged" <<<"$words"
+is "… and takes the other rows" "$(ask "$work/m.db" "SELECT group_concat(path || value) FROM result")" "$(ask "$work/kept.db" "SELECT group_concat(path || value) FROM result")"
 try "$satin" resume "$work/m.db"
-is "what comes of it is resumed" "$code:$answer:$words" "0:256:"
+is "the merged file is resumed" "$code:$answer:$words" "0:256:"
 elsewhere "$satin" merge "$work/m2.db" "$work/a.db" "$work/a.db"
 is "another user cannot" "$code" 3
 elsewhere "$satin" merge --trust "$work/m2.db" "$work/a.db" "$work/a.db"
-is "unless he trusts them" "$code" 0
+is "unless --trust is given" "$code" 0
 
-# Another master, which has the tokens and not the key: all nodes of the run may write.
+# The next master has the run's tokens but not the key: all nodes of the run may write proofs.
 rm -f "$file"
 begin "$satin" run --name heirs -n 3 -w 1 --checkpoint "$file" --interval 0.1 -- "$naps" 8 60
 wait_for $((20 * slow)) has_rows "$file" 3
@@ -227,5 +227,5 @@ ended
 mv "$work/key" "$key"
 is "a run whose key is gone and whose master dies ends well" "$code:$answer" "0:256"
 try "$satin" inspect "$file"
-ok "and its file is proved" grep -q "^proof     yours" <<<"$answer"
+ok "and its file has proofs" grep -q "^proof     yours" <<<"$answer"
 finish

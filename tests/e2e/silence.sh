@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Nodes that stand still, connections that are half open, and connections that close: who is taken for dead, when, and what
-# comes of it.
+# Nodes that are stopped, and connections that close: which node is taken for dead, when, and what follows.
 . "$(dirname "$0")/lib.sh"
 choose_heavy
 
@@ -16,7 +15,7 @@ ids_of () { sed -n 's/.*joined as node //p' "$(log_of "$1" "$2")"; }
 rejoined () { [ "$(ids_of "$1" "$2" | sort -u | grep -c .)" -ge 2 ]; }
 figure () { tr -d ' \n' <"$1" | sed -n "s/.*\"$2\":\([0-9.]*\).*/\1/p"; }
 positive () { [ -n "$1" ] && [ -n "$(echo "$1" | tr -d 0.)" ]; }
-# passed FROM LEAST: so many seconds, at least, have passed since then.
+# passed FROM LEAST: at least LEAST seconds have passed since FROM.
 passed ()
 {
   local ms=$(($(now_ms) - $1))
@@ -24,8 +23,8 @@ passed ()
   awk -v ms=$ms -v least="$2" 'BEGIN { exit !(ms >= least * 1000) }'
 }
 
-# A node stands still for less than the limit, if for longer than half of it, so that it is suspected: nothing happens. A
-# trial that took too long, on a busy machine, is made again.
+# A node is stopped for more than half of the limit, so that it is suspected, but for less than the limit: nothing happens. A
+# trial that took too long on a busy machine is repeated.
 stand_shortly () # PID
 {
   local start
@@ -41,54 +40,54 @@ for ((i = 0; i < 20; i++)); do
   if stand_shortly "$(other_of short)"; then break; fi
   finished
 done
-ok "a node stands still for less than the limit" [ $i -lt 20 ]
+ok "a node is stopped for less than the limit" [ $i -lt 20 ]
 sleep $(awk "BEGIN { print 2 * $heartbeat }")
-ok "who stands still for less than the limit is let alone" [ -z "$(grep -h 'is dead' "$runs"/short/node-*.log)" ]
+ok "a node that is stopped for less than the limit is not evicted" [ -z "$(grep -h 'is dead' "$runs"/short/node-*.log)" ]
 finished
 
-# … then for longer.
+# A node is stopped for longer than the limit.
 begin "$satin" run -n 2 -w 1 "${patience[@]}" --name still --stats "$work/still.json" -- "${heavy[@]}"
 ok "two nodes are up" wait_for $((10 * slow)) up still 2
 other=$(other_of still) master=$(master_of still)
 ok "the other one has worked" wait_for $((10 * slow)) has_worked still 0.3 "$other"
 start=$(now_ms)
 kill -STOP "$other"
-ok "who stands still for longer counts as dead" wait_for $((10 * slow)) logged still "$master" "is dead: silent for too long"
-ok "no sooner" passed "$start" $((silence * 3 / 4))
+ok "a node that is stopped for longer counts as dead" wait_for $((10 * slow)) logged still "$master" "is dead: silent for too long"
+ok "not much before the limit" passed "$start" $((silence * 3 / 4))
 kill -CONT "$other"
-ok "it joins again under another name" wait_for $((10 * slow)) rejoined still "$other"
+ok "it joins again with another id" wait_for $((10 * slow)) rejoined still "$other"
 finished
 is "the answer" "$code:$answer" "0:$heavy_answer"
-ok "what it had done is used" positive "$(figure "$work/still.json" salvaged_s)"
+ok "its results are used" positive "$(figure "$work/still.json" salvaged_s)"
 
-# The master stands still: another one takes over, and there is one answer.
+# The master is stopped: another node takes over, and there is one answer.
 begin "$satin" run -n 3 -w 1 "${patience[@]}" --name head -- "${heavy[@]}"
 ok "three nodes are up" wait_for $((10 * slow)) up head 3
 first=$(master_of head)
 others=$(nodes_of head | awk '!/"master"/ { print $1 }')
 has_heir () { grep -qs 'is master now' $(for one in $others; do log_of head "$one"; done); }
 kill -STOP "$first"
-ok "another becomes master" wait_for $((10 * slow)) has_heir
+ok "another node becomes master" wait_for $((10 * slow)) has_heir
 kill -CONT "$first"
 ok "the first joins again" wait_for $((10 * slow)) rejoined head "$first"
 finished
 is "the answer, once" "$code:$answer" "0:$heavy_answer"
 
-# A node stands still until the end, and longer.
+# A node is stopped until the end of the run.
 begin "$satin" run -n 2 -w 1 "${patience[@]}" --name stuck -- "${heavy[@]}"
 ok "two nodes are up once more" wait_for $((10 * slow)) up stuck 2
 other=$(other_of stuck)
 kill -STOP "$other"
 finished
-is "one that never goes on holds nobody up" "$code:$answer" "0:$heavy_answer"
-ok "and does not stay behind" wait_for 5 gone "$other"
+is "a node that stays stopped does not delay the run" "$code:$answer" "0:$heavy_answer"
+ok "and its process does not remain" wait_for 5 gone "$other"
 
 # Connections that close.
 begin "$satin" run -n 3 -w 1 --tcp --name closed -- "${heavy[@]}"
-ok "three nodes talk over TCP" wait_for $((10 * slow)) up closed 3
+ok "three nodes communicate over TCP" wait_for $((10 * slow)) up closed 3
 other=$(other_of closed) master=$(master_of closed)
 kill -9 "$other"
-ok "a node that dies is known to be dead, and not by its silence" \
+ok "a dead node on this host is detected by its missing process, not by silence" \
   wait_for 20 logged closed "$master" "is dead: its own host shows that it is gone"
 finished
 is "and the answer is right" "$code:$answer" "0:$heavy_answer"

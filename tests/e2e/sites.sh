@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Runs over several sites: processes that share nothing but the loopback, a real sshd, a srun that is none.
+# Runs over several sites: processes that share only the loopback, a real sshd, a fake srun, a fake Slurm.
 . "$(dirname "$0")/lib.sh"
 export TMPDIR=$work/tmp
 mkdir "$TMPDIR" "$work/far"
-# What stands for another host has another temporary folder, and none of our environment.
+# A node that plays another host has another temporary folder and an empty environment.
 away=$(bare "$work/far")
 
-# Nodes of other hosts do not carry our state folder, but our temporary one.
+# Nodes of other hosts are found by their temporary folder; they do not have the state folder of this test.
 kill_far ()
 {
   local pids
@@ -29,7 +29,7 @@ workers = 1
 command = $away sh -c
 EOF
 sed -n '/there/,$p' "$work/two" >"$work/away"
-# A host on which nothing begins, which is seen after half a minute, at the end of this script.
+# A host on which no node starts. That is noticed after half a minute, and checked at the end of this script.
 printf '[site mute]\nhosts = x\ncommand = sh -c "sleep 900 & wait"\n[site there]\nhosts = y\ncommand = %s sh -c\n' \
   "$(bare "$work/far2")" >"$work/mute"
 mkdir "$work/far2"
@@ -38,14 +38,14 @@ mute=$!
 choose_heavy
 begin "$satin" run --sites "$work/two" --name two -- "${heavy[@]}"
 ok "five nodes of two sites are up" wait_for $((20 * slow)) up two 5
-ok "all talk over TCP" wait_for 5 listening two 5
+ok "all listen at TCP ports" wait_for 5 listening two 5
 finished
 is "two sites: the answer" "$code:$answer" "0:$heavy_answer"
-is "two sites: no words" "$words" ""
+is "two sites: no messages" "$words" ""
 ok "nothing is left on the other hosts" wait_for 10 no_far
 
 try "$satin" run --sites "$work/away" -- "$SATIN_BIN/fib" 25
-is "nobody here: the answer comes from afar" "$code:$answer" "0:75025"
+is "no node on this host: the answer" "$code:$answer" "0:75025"
 
 begin "$satin" run --sites "$work/two" --name left -- "${heavy[@]}"
 ok "five nodes are up again" wait_for $((20 * slow)) up left 5
@@ -53,7 +53,7 @@ kill -9 "$(master_of left)"
 finished
 is "the master dies: the answer" "$code:$answer" "0:$heavy_answer"
 
-# Launcher and all nodes here are killed: what nodes there know of the end comes here when somebody asks.
+# The launcher and all nodes on this host are killed. The other site's record of the end is fetched when a command asks for it.
 orphaned () # NAME
 {
   begin "$satin" run --sites "$work/two" --name "$1" -- "${heavy[@]}"
@@ -61,32 +61,32 @@ orphaned () # NAME
   # shellcheck disable=SC2046
   kill -9 "$begun" $(our_nodes)
   wait "$begun" 2>/dev/null
-  ok "$1: three go on" wait_for $((20 * slow)) eval 'up '"$1"' 3 && ! up '"$1"' 4'
+  ok "$1: three nodes go on" wait_for $((20 * slow)) eval 'up '"$1"' 3 && ! up '"$1"' 4'
 }
 orphaned waits
 try_freed "$satin" wait waits
 is "… whose answer is shown by satin wait" "$code:$answer" "0:$heavy_answer"
-ok "… and nothing is left there" wait_for 10 no_far
-ok "… nor here" wait_for 10 [ ! -e "$runs/waits" ]
+ok "… and nothing is left on the other hosts" wait_for 10 no_far
+ok "… nor on this host" wait_for 10 [ ! -e "$runs/waits" ]
 orphaned stops
 try "$satin" cancel stops
 is "… and can be cancelled" "$code:$words" "0:satin: run 'stops' is cancelled"
-ok "… nothing is left there" wait_for 10 no_far
+ok "… nothing is left on the other hosts" wait_for 10 no_far
 
 begin "$satin" run --sites "$work/away" --name lone -- "${heavy[@]}"
-ok "three nodes are up, none here" wait_for $((20 * slow)) up lone 3
+ok "three nodes are up, none on this host" wait_for $((20 * slow)) up lone 3
 kill -INT "$begun"
 ended
 is "Ctrl-C suspends nodes of other hosts" "$code" 75
-ok "and they go" wait_for 10 no_far
+ok "and the nodes end" wait_for 10 no_far
 
-# A node that is killed leaves its folder; the next one of the same user there clears it.
+# A killed node leaves its folder. The next node of the same user on that host removes it.
 begin "$satin" run --sites "$work/away" --name killed -- "$SATIN_BIN/../tests/e2e/bomb" stay 255 20 10
 ok "three nodes are up once more" wait_for $((20 * slow)) up killed 3
 rm "$runs"/killed/node-*.address
-ok "… also when somebody has removed their addresses" wait_for $((5 * slow)) up killed 3
-# What a job has forked stays, and does not hold it.
-find_parent () # victim: the node whose child is there
+ok "… also when their addresses are removed" wait_for $((5 * slow)) up killed 3
+# A process that a job has forked stays, but does not keep the folder locked.
+find_parent () # sets victim to the node that has a child
 {
   local child
   for victim in $(nodes_of killed | cut -d' ' -f1); do
@@ -107,28 +107,28 @@ touch -d '5 minutes ago' "$work/far"/*
 exec 8<"$work/far/satin-node-living"
 flock -n 8
 try "$satin" run --sites "$work/away" -- "$SATIN_BIN/fib" 25
-is "the next one: the answer" "$code:$answer" "0:75025"
+is "the next run: the answer" "$code:$answer" "0:75025"
 only_held () { [ "$(cd "$work/far" && echo *)" = 'satin-node-living satin-node-ours' ]; }
-ok "… what the killed one left is gone, what is held is not" wait_for 10 only_held
+ok "… the killed node's folder is removed, a locked one is not" wait_for 10 only_held
 exec 8<&-
 rmdir "$work/far"/*
 
-# What the environment here says of stores reaches nodes there, but no secret does.
+# The settings of stores in this environment reach nodes on other hosts, but secrets do not.
 . "$(dirname "$0")/servers.sh"
 trap 'stop_servers; kill_far; leave' EXIT
 if TLS=yes start_dav "$work/dav"; then
   CURL_CA_BUNDLE=$work/dav/ca.pem AWS_REGION=somewhere AWS_SECRET_ACCESS_KEY=a-secret-word begin "$satin" run \
     --sites "$work/away" --name trusts --checkpoint "$uri/far.satin" --interval 0.5 -- "${heavy[@]}"
-  ok "nodes there trust who is trusted here" wait_for $((20 * slow)) up trusts 3
+  ok "nodes on other hosts trust the same authority" wait_for $((20 * slow)) up trusts 3
   # shellcheck disable=SC2046
   all () { cat $(grep -lsF "TMPDIR=$work/far" /proc/[0-9]*/environ) $(our_far | sed 's,.*,/proc/&/cmdline,') 2>/dev/null; }
   our_far () { grep -lsF "TMPDIR=$work/far" /proc/[0-9]*/environ | sed 's,/proc/,,; s,/environ,,'; }
-  ok "… and have not been told secrets" [ "$(all | grep -c a-secret-word)" -eq 0 ]
+  ok "… and have not received secrets" [ "$(all | grep -c a-secret-word)" -eq 0 ]
   finished
-  is "… and the answer stands at the store" "$code:$answer:$(sqlite3 "$work/dav/root/files/far.satin" \
+  is "… and the answer is at the store" "$code:$answer:$(sqlite3 "$work/dav/root/files/far.satin" \
     "SELECT count(*) FROM run WHERE key = 'answer'")" "0:$heavy_answer:1"
   try "$satin" run --sites "$work/away" --checkpoint "$uri/none.satin" -- "$SATIN_BIN/fib" 20
-  is "without that they do not" "$code" 4
+  is "without the setting they do not" "$code" 4
 else skip "a store with an authority of its own" "$why"; fi
 
 # A host that does not answer is left out.
@@ -147,12 +147,12 @@ is "a host that does not answer is reported" "$words" \
 if command -v ssh >/dev/null; then
   printf '[site here]\nlauncher = local\n[site gone]\nhosts = nobody.invalid:3\n' >"$work/nobody"
   try "$satin" run --sites "$work/nobody" -- "$SATIN_BIN/sleep" 50
-  is "a name that is no host's: the answer" "$code:$answer" "0:leaves 64"
+  is "an unknown host name: the answer" "$code:$answer" "0:leaves 64"
   is "… is reported once for all its nodes" "$(grep -c "^satin: host 'nobody.invalid' of site 'gone' is left out: ssh: " <<<"$words")" 1
-  ok "… and where the others are to find this host" grep -q '^satin: other hosts may not reach this one .* --listen ADDRESS' <<<"$words"
+  ok "… and the message says how other hosts can reach this one" grep -q '^satin: other hosts may not reach this one .* --listen ADDRESS' <<<"$words"
 fi
 
-# What shells say before the node speaks; what a command leaves running.
+# Output of shells before the node's own, and processes that a command leaves running.
 cat >"$work/chatty" <<EOF
 [site chatty]
 hosts = a
@@ -166,13 +166,13 @@ try "$satin" run --sites "$work/stuck" -- "$SATIN_BIN/fib" 25
 is "a host that is never reached: the answer" "$code:$answer" "0:75025"
 is_asleep () { cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\0' ' ' | grep -q "sleep 9$$ "; }
 no_sleeper () { ! is_asleep; }
-ok "… and nothing of its command is left" wait_for 5 no_sleeper
+ok "… and no process of its command is left" wait_for 5 no_sleeper
 sed -n '1,/^command/p' "$work/broken" >"$work/none"
 try "$satin" run --sites "$work/none" -- "$SATIN_BIN/fib" 25
 is "no host answers" "$code" 1
-ok "that is said" grep -q "^satin: no host started a node" <<<"$words"
+ok "the message says so" grep -q "^satin: no host started a node" <<<"$words"
 
-# --copy: the program is not where it would be.
+# --copy: the program does not exist on the other host.
 cp "$SATIN_BIN/fib" "$work/fib copy"
 cat >"$work/copy" <<EOF
 [site there]
@@ -186,7 +186,7 @@ try "$satin" run --sites "$work/copy" --copy -- "$work/fib copy" 25
 is "--copy sends it" "$code:$answer" "0:75025"
 ok "the copy is gone" wait_for 10 no_far
 
-# A srun that starts what it is told here.
+# A fake srun that starts the command on this host.
 mkdir "$work/bin"
 cat >"$work/bin/srun" <<EOF
 #!/bin/sh
@@ -200,7 +200,7 @@ try env SLURM_JOB_ID=1 PATH="$work/bin:$PATH" "$satin" run --sites "$work/slurm"
 is "srun: the answer" "$code:$answer" "0:75025"
 ok "srun: its options" grep -q -- "^--nodes=1 --ntasks=1 --quiet --overlap --time=30 sh -c " "$work/srun.words"
 
-# A Slurm whose queue is the file `busy`, and whose jobs are processes here.
+# A fake Slurm: its jobs are processes on this host, which wait in the queue while the file `busy` exists.
 cat >"$work/bin/sbatch" <<EOF
 #!/bin/bash
 echo "\$*" >>$work/sbatch.words
@@ -237,7 +237,7 @@ try "${batch[@]}" "$satin" run --copy --sites "$work/slurm" -- "$work/fib copy" 
 is "sbatch: --copy" "$code:$answer" "0:75025"
 no_batch () { [ -z "$(find "$XDG_STATE_HOME" -name 'batch-*' 2>/dev/null)" ]; }
 has_key () { grep -qsr "PRIVATE KEY" "$runs"/*/batch-*; }
-ok "sbatch: no file stays" wait_for 10 no_batch
+ok "sbatch: no file is left" wait_for 10 no_batch
 printf '[site here]\nworkers = 1\nlisten = 127.0.0.1\n' | cat - "$work/slurm" >"$work/both"
 : >"$work/busy"
 : >"$work/sbatch.words"
@@ -245,15 +245,15 @@ two_in_queue () { [ "$(wc -l <"$work/sbatch.words")" -eq 2 ]; }
 begin "${batch[@]}" "$satin" run --sites "$work/both" --name batch -- "${heavy[@]}"
 ok "sbatch: a node begins while two jobs wait" wait_for $((20 * slow)) up batch 1
 ok "sbatch: both are in the queue" wait_for $((20 * slow)) two_in_queue
-ok "sbatch: they do wait" eval '! up batch 2'
+ok "sbatch: both wait" eval '! up batch 2'
 ok "sbatch: no key lies on the shared disk while they wait" eval '! has_key'
 rm "$work/busy"
 ok "sbatch: they join when their turn comes" wait_for $((20 * slow)) up batch 3
-ok "sbatch: nor when they have joined" wait_for 5 eval '! has_key'
+ok "sbatch: … nor after they have joined" wait_for 5 eval '! has_key'
 finished
 is "sbatch: the answer of three" "$code:$answer:$words" "0:$heavy_answer:"
-# A node of the run before may leave slowly; its job is then cancelled by scancel, which would be counted below.
-ok "sbatch: nothing stays of three" wait_for 10 no_batch
+# A node of the previous run may end slowly; scancel then cancels its job, which would be counted below.
+ok "sbatch: no file of the three is left" wait_for 10 no_batch
 : >"$work/busy"
 : >"$work/sbatch.words"
 : >"$work/scancel.words"
@@ -261,9 +261,9 @@ begin "${batch[@]}" "$satin" run --sites "$work/both" -- "${heavy[@]}"
 ok "sbatch: two jobs wait" wait_for $((20 * slow)) two_in_queue
 finished
 is "sbatch: the answer before their turn" "$code:$answer:$words" "0:$heavy_answer:"
-ok "sbatch: both jobs are taken out of the queue" wait_for 10 eval '[ "$(wc -l <"$work/scancel.words")" -eq 2 ]'
-ok "sbatch: nothing stays" wait_for 10 no_batch
-# The launcher alone is killed: what leads to the nodes brings their answer.
+ok "sbatch: both jobs are removed from the queue" wait_for 10 eval '[ "$(wc -l <"$work/scancel.words")" -eq 2 ]'
+ok "sbatch: no file of the two is left" wait_for 10 no_batch
+# Only the launcher is killed: the processes that lead to the nodes fetch their answer.
 rm -f "$work/busy"
 begin "${batch[@]}" "$satin" run --sites "$work/slurm" --name brought -- "${heavy[@]}"
 ok "sbatch: two nodes of a launcher that dies" wait_for $((20 * slow)) up brought 2
@@ -271,9 +271,9 @@ kill -9 "$begun"
 wait "$begun" 2>/dev/null
 try_freed "$satin" wait brought
 is "sbatch: satin wait shows their answer" "$code:$answer" "0:$heavy_answer"
-ok "sbatch: nothing stays of them" wait_for 10 no_batch
+ok "sbatch: no file of that run is left" wait_for 10 no_batch
 : >"$work/busy"
-# Launcher and what leads to the nodes are killed: the next run of that name takes their files along.
+# The launcher and the processes that lead to the nodes are killed: the next run of that name removes their files.
 rm "$work/busy"
 begin "${batch[@]}" "$satin" run --sites "$work/slurm" --name left -- "$SATIN_BIN/sleep" $((600 * 1000)) --depth 0
 ok "sbatch: two nodes" wait_for $((20 * slow)) up left 2
@@ -281,7 +281,7 @@ ok "sbatch: whose key is gone" wait_for 5 eval '! has_key'
 mapfile -t leaders < <(said_by " batch-node $runs/left ")
 kill -9 "$begun" "${leaders[@]}"
 wait "$begun" 2>/dev/null
-# Only ours: tests that run beside this one have such processes, too.
+# Only the nodes of this test: tests that run in parallel have such processes, too.
 nodes_there ()
 {
   local pid
@@ -289,23 +289,23 @@ nodes_there ()
     [ "/proc/$pid/exe" -ef "$SATIN_BIN/sleep" ] && echo "$pid"
   done
 }
-is "sbatch: they are there" "$(nodes_there | wc -l)" 2
+is "sbatch: the nodes are there" "$(nodes_there | wc -l)" 2
 # shellcheck disable=SC2046
 kill -9 $(nodes_there)
-ok "sbatch: and are killed" wait_for $((10 * slow)) eval '[ -z "$(nodes_there)" ]'
-ok "sbatch: files are left" eval '! no_batch'
-ok "sbatch: without a key" eval '! has_key'
+ok "sbatch: the nodes are killed" wait_for $((10 * slow)) eval '[ -z "$(nodes_there)" ]'
+ok "sbatch: their files are left" eval '! no_batch'
+ok "sbatch: … without a key" eval '! has_key'
 try "$satin" run --name left -- "$SATIN_BIN/fib" 10
 is "sbatch: the next run of that name begins" "$code:$answer" "0:55"
-ok "sbatch: and nothing is left" no_batch
+ok "sbatch: … and no file is left" no_batch
 : >"$work/closed"
 try "${batch[@]}" "$satin" run --sites "$work/slurm" -- "$SATIN_BIN/fib" 25
 is "sbatch: refused" "$code" 1
-ok "sbatch: its own words are shown" grep -q "^satin: host '1' of site 'vu' is left out: .*Access denied" <<<"$words"
+ok "sbatch: its own message is shown" grep -q "^satin: host '1' of site 'vu' is left out: .*Access denied" <<<"$words"
 
-# Three tasks of one step of Slurm, started at once, the first one last.
+# Three tasks of one step of Slurm, started at once; the first task starts last.
 task=(env SLURM_JOB_ID=7 SLURM_STEP_ID=0 SLURM_STEP_NUM_TASKS=3 TMPDIR="$work/far")
-asleep () # PID…: all of them are Satin's programs by now, and wait
+asleep () # PID…: TRUE if all processes run a program of Satin and sleep
 {
   local pid
   for pid in "$@"; do
@@ -352,7 +352,7 @@ try "${task[@]}" SLURM_PROCID=1 "$satin" resume "$work/step.satin" -n 2
 is "tasks: resume -n" "$code" 2
 try_freed "${task[@]}" SLURM_PROCID=0 "$satin" resume "$work/step.satin"
 is "tasks: a resume of what is done gives the answer again" "$code:$answer" "0:$heavy_answer"
-for other in 1 2; do # the end is theirs, too
+for other in 1 2; do # the end holds for these tasks, too
   try "${task[@]}" SLURM_PROCID=$other "$satin" resume "$work/step.satin"
   is "tasks: task $other of a run that is over ends at once" "$code:$answer" "0:"
 done
@@ -360,15 +360,15 @@ try "${task[@]}" SLURM_PROCID=1 "$satin" run -n 2 -- "${heavy[@]}"
 is "tasks: -n" "$code" 2
 begin "${task[@]}" SLURM_PROCID=0 "$satin" run -w 1 --name words -- "${heavy[@]}"
 try "${task[@]}" SLURM_PROCID=1 "$satin" run -w 1 -- "$SATIN_BIN/fib" 3
-is "tasks: other words" "$code:$words" \
+is "tasks: another command line" "$code:$words" \
   "2:satin: the tasks of one step are one run: start all with the same command line, or each by its own srun or mpirun"
 finished
-is "tasks: the first one needs nobody" "$code:$answer" "0:$heavy_answer"
+is "tasks: the first task ends without the others" "$code:$answer" "0:$heavy_answer"
 try "${task[@]}" SLURM_PROCID=2 "$satin" run -w 1 -- "${heavy[@]}"
-is "tasks: one that comes late ends at once" "$code:$answer" "0:"
-ok "tasks: nothing stays" wait_for 10 no_tasks
+is "tasks: a task that starts late ends at once" "$code:$answer" "0:"
+ok "tasks: no file is left" wait_for 10 no_tasks
 
-# Refusals that cost nothing.
+# Wrong usage is refused before anything starts.
 printf '[site a]\nhost = x\n' >"$work/wrong"
 try "$satin" run --sites "$work/wrong" -- "$SATIN_BIN/fib" 25
 is "a wrong site file" "$code:$words" "2:satin: '$work/wrong': site 'a': unknown key 'host'"
@@ -377,10 +377,10 @@ is "-n and --sites" "$code" 2
 try "$satin" run --copy -- "$SATIN_BIN/fib" 25
 is "--copy without --sites" "$code" 2
 
-# ssh, to a server of this test.
+# ssh to a server of this test.
 . "$(dirname "$0")/servers.sh"
 trap 'kill_far; stop_servers; leave' EXIT
-rm -rf "$work/far"/* # what killed nodes of batch jobs left
+rm -rf "$work/far"/* # folders that killed nodes of batch jobs left
 if start_sftp "$work/ssh"; then
   cat >"$work/ssh.conf" <<EOF
 Host other
@@ -405,26 +405,26 @@ EOF
   ok "ssh: three nodes are up" wait_for $((20 * slow)) up ssh 3
   finished
   is "ssh: the answer" "$code:$answer" "0:$heavy_answer"
-  is "ssh: no words" "$words" ""
-  ok "ssh: nothing is left there" wait_for 10 no_far
+  is "ssh: no messages" "$words" ""
+  ok "ssh: nothing is left on the other host" wait_for 10 no_far
   begin "$satin" run --sites "$work/ssh.only" --name dead -- "${heavy[@]}"
   ok "ssh: two nodes are up" wait_for $((20 * slow)) up dead 2
   kill -9 "$begun"
   wait "$begun" 2>/dev/null
   try_freed "$satin" wait dead
-  is "ssh: the launcher's death ends nothing" "$code:$answer" "0:$heavy_answer"
-  ok "ssh: nothing is left of that either" wait_for 10 no_far
+  is "ssh: the run goes on after the launcher's death" "$code:$answer" "0:$heavy_answer"
+  ok "ssh: nothing is left of that run, either" wait_for 10 no_far
   sed 's/Port .*/Port 1/' "$work/ssh.conf" >"$work/ssh.wrong"
   printf '[site ssh]\nhosts = other\noptions = -F %s\n' "$work/ssh.wrong" >"$work/ssh.sites"
   try "$satin" run --sites "$work/ssh.sites" -- "$SATIN_BIN/fib" 25
-  is "ssh: nobody answers" "$code" 1
-  ok "ssh: its own words are shown" grep -q "^satin: host 'other' of site 'ssh' is left out: ssh: connect" <<<"$words"
+  is "ssh: no server answers: exit code" "$code" 1
+  ok "ssh: its own message is shown" grep -q "^satin: host 'other' of site 'ssh' is left out: ssh: connect" <<<"$words"
 else
   skip "ssh" "${why:-no sshd}"
 fi
 wait_for 30 gone "$mute"
 wait "$mute"
-is "a host that says nothing does not begin: the answer" "$?:$(cat "$work/mute.answer")" "0:75025"
+is "the silent host's site does not found the run: the answer" "$?:$(cat "$work/mute.answer")" "0:75025"
 is "… and is left out" "$(head -n 1 "$work/mute.words")" \
   "satin: host 'x' of site 'mute' has said nothing for 30 s: another node founds the run"
 finish

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Loaded before the nodes of a test: makes the way to the checkpoint slow for all of them but one,
- * or denies it to some. A process that opens or syncs a file of that name takes the next number, a
- * file SLOW_PLACE_FOLDER/N that only one can make, and writes its process number into it. With
- * SLOW_PLACE_FAST all but that number sleep at each such sync (for SLOW_PLACE_US); with
- * SLOW_PLACE_DENIED numbers below that one cannot open it. The launcher has no number. */
+/* Preloaded into the nodes of a test: makes the path to the checkpoint slow for all nodes but one,
+ * or denies it to some. A process that opens or syncs a file with SLOW_PLACE_NAME in its path takes
+ * the next number: a file SLOW_PLACE_FOLDER/N with its process id, which only one process can
+ * create. With SLOW_PLACE_FAST=N all processes with another number sleep for SLOW_PLACE_US at each
+ * such sync. With SLOW_PLACE_DENIED=N processes with a number below N cannot open such files. The
+ * launcher takes no number. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -47,7 +48,7 @@ take_number (const char *folder)
     {
       snprintf (path, sizeof path, "%s/%d", folder, number);
       int fd = open (path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
-      if (fd < 0 && is_mine (path)) /* from before it began anew */
+      if (fd < 0 && is_mine (path)) /* taken before the process executed its program again */
         return number;
       if (fd < 0)
         continue;
@@ -58,7 +59,7 @@ take_number (const char *folder)
   return -1;
 }
 
-/* This process's number if `path` is the checkpoint or beside it; -1: no. */
+/* The number of this process, if `path` is the checkpoint or a file beside it; else -1. */
 static int
 number_for (const char *path)
 {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# A real Slurm for tests: munged, slurmctld and two slurmd of the test on this host, in namespaces of their own, with room for
-# one job each. Sourced by bash in place of lib.sh, which it sources. slurm_config has more lines for slurm.conf. Without Slurm,
-# root or namespaces the test is skipped.
+# A real Slurm for tests: munged, slurmctld and two slurmd on this host, in namespaces of this test, with room for one job each.
+# Sourced by bash in place of lib.sh, which it sources. slurm_config has further lines for slurm.conf. Without Slurm, root or
+# namespaces the test is skipped.
 if [ -z "${SATIN_TEST_SPACE-}" ]; then
   for need in munged:munge slurmctld:slurm-wlm slurmd:slurm-wlm srun:slurm-wlm; do
     PATH=$PATH:/usr/sbin command -v "${need%:*}" >/dev/null && continue
@@ -19,7 +19,7 @@ fi
 PATH=$PATH:/usr/sbin
 export TMPDIR=$work/tmp SLURM_CONF=$work/slurm.conf
 unset SLURM_JOB_ID
-# Slurm takes no host for one that has loopback addresses only.
+# Slurm needs a host with an address that is not a loopback address.
 ip link set lo up && ip address add 10.9.0.1/32 dev lo
 mkdir "$TMPDIR"
 
@@ -39,7 +39,7 @@ start_slurm ()
     echo "SlurmUser=root"
     echo "SlurmctldPort=6817"
     echo "AuthType=auth/munge"
-    # A job that goes back into the queue waits until credentials have expired: two minutes, if nobody says less.
+    # A requeued job waits until credentials have expired: by default two minutes.
     echo "AuthInfo=socket=$work/munge/socket,cred_expire=5"
     echo "CredType=cred/munge"
     echo "StateSaveLocation=$work/state.slurm"

@@ -1,20 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# A long run whose nodes are killed, added, sent away and stopped at random, beside short ones that are suspended, killed
-# and resumed: right answers, and the two nodes that stay have as much memory and as many descriptors at the end as after
-# five minutes (or a third of the time, if that is less). Usage: soak.sh MINUTES; SEED=N makes the same choices again.
+# A long run whose nodes are killed, added, told to leave and stopped at random, beside short runs that are suspended, killed
+# and resumed. All answers are right. The two nodes that stay have as much memory and as many descriptors at the end as after
+# five minutes (or after a third of the time, if that is less). Usage: soak.sh MINUTES; SEED=N repeats the random choices.
 . "$(dirname "$0")/lib.sh"
 minutes=${1:-30}
 echo "# $minutes minutes"
 file=$work/long.satin
-base=4 # nodes when nothing has happened
+base=4 # the number of nodes at the start
 
 pids () { nodes_of long | awk '/ up$/ { print $1 }'; }
-# Those that may be harmed: all but the two that stay. One of them, if there is any.
+# others: all nodes except the two that stay. any_other: one of them, if there is any.
 others () { pids | grep -vxF -e "$first" -e "$second"; }
 any_other () { others | shuf -n 1 --random-source=<(yes "$RANDOM"); }
 
-# Of the many nodes the logs of these say enough; and what descriptors they had.
+# Shows the logs of the two nodes that stay, and how their descriptors changed.
 show_logs ()
 {
   local pid
@@ -24,7 +24,7 @@ show_logs ()
   done
 }
 
-happen () # one thing, at random
+happen () # does one random thing to the run
 {
   local victim
   victim=$(any_other)
@@ -33,7 +33,7 @@ happen () # one thing, at random
     1) [ -n "$victim" ] && kill -TERM "$victim" && left=$((left + 1)) ;;
     2 | 3) [ "$(pids | wc -l)" -lt 7 ] && "$satin" add long -n 1 -w 1 >/dev/null 2>&1 && added=$((added + 1)) ;;
     4)
-      # Now and then so long that it is taken for dead.
+      # Sometimes for so long that the node is taken for dead.
       local pause=$((RANDOM % 8))
       [ $((RANDOM % 5)) -eq 0 ] && pause=35
       [ -n "$victim" ] && kill -STOP "$victim" && (sleep $pause; kill -CONT "$victim") 2>/dev/null &
@@ -42,13 +42,14 @@ happen () # one thing, at random
   esac 2>/dev/null
 }
 
-# All but the two that stay are sent away: what was there for them has to be gone as well, whatever their number was, and
-# only so descriptors can be compared. Then there is time for all that ends by itself (links that nobody needs, threads).
+# All nodes except the two that stay are told to leave. What these had for the others must be gone, too, however many there
+# were: only then can descriptors be compared. After that there is time for things that end by themselves (unneeded links,
+# threads).
 settled () { [ "$(nodes_of long | grep -c .)" -eq 2 ] && [ "$(pids | wc -l)" -eq 2 ]; }
 settle ()
 {
   local until=$((SECONDS + 120)) victim
-  # Who still stands wakes up first.
+  # Stopped nodes continue first.
   for victim in $(our_nodes); do kill -CONT "$victim" 2>/dev/null; done
   until settled; do
     [ $SECONDS -ge $until ] && return 1
@@ -58,8 +59,8 @@ settle ()
   sleep 20
 }
 
-# What the two that stay have, as lines PID RSS-KIB DESCRIPTORS: of nine looks in as many seconds the middle one, since
-# a look may fall on a publication or on somebody's question. The descriptors of the last look stay in $work/fd.PID.NAME.
+# Prints lines PID RSS-KIB DESCRIPTORS for the two nodes that stay: the median of nine samples in nine seconds, since a sample
+# may fall on a publication or a command. The last sample's descriptors are kept in $work/fd.PID.NAME.
 middle () { sort -n | awk '{ all[NR] = $1 } END { print all[int ((NR + 1) / 2)] }'; }
 measure () # NAME
 {
@@ -78,7 +79,7 @@ measure () # NAME
   done
 }
 
-# Short runs, one after the other, until the time is over: BAD lines are failures.
+# Makes short runs, one after the other, until the time is over. Lines with BAD are failures.
 short_runs ()
 {
   local i=0 name kind code answer
@@ -107,7 +108,7 @@ short_runs ()
   done
 }
 
-# About fifty leaves a second; what is left at the end is done by many.
+# Fifty leaves a second or so. At the end many nodes do the rest.
 depth=1
 while [ $((1 << depth)) -lt $((minutes * 60 * 60)) ]; do depth=$((depth + 1)); done
 killed=0 left=0 added=0 stopped=0
@@ -128,7 +129,7 @@ while [ $SECONDS -lt $end ] && ! gone "$begun"; do
     "$satin" add long -n $((base - 2)) -w 1 >/dev/null 2>&1
   fi
 done
-ok "the long run still goes on" eval '! gone "$begun"'
+ok "the long run has not ended" eval '! gone "$begun"'
 ok "only two nodes are left" settle
 after=$(measure late)
 echo "# $killed killed, $left left, $added added, $stopped stopped"
@@ -142,7 +143,7 @@ for pid in $first $second; do
       [ "${now:-999999}" -le $((${then:-0} * 105 / 100)) ]
   done
 done
-ok "things happened" [ $((killed * left * added * stopped)) -gt 0 ]
+ok "each kind of event happened" [ $((killed * left * added * stopped)) -gt 0 ]
 "$satin" add long -n 6 -w 24 >/dev/null 2>&1
 wait_for 300 gone "$begun" || kill "$begun"
 ended

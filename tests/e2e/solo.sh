@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# A program alone: all cores, no launcher; with a checkpoint it is safe too.
+# A program alone: all cores, no launcher, and optionally a checkpoint.
 . "$(dirname "$0")/lib.sh"
 
 try "$SATIN_BIN/fib" 25
@@ -8,28 +8,28 @@ is "a program alone computes" "$answer" 75025
 is "and exits with 0" "$code" 0
 ok "without a checkpoint it leaves no folder" [ -z "$(ls "$runs" 2>/dev/null)" ]
 try "$SATIN_BIN/nqueens" 10 --workers 2 --stats "$work/stats"
-is "Satin's options stand anywhere" "$answer" 724
+is "Satin's options may be anywhere in the command line" "$answer" 724
 ln -s /proc/self/fd/2 "$work/device"
 try "$SATIN_BIN/nqueens" 10 --workers 2 --stats "$work/device"
-ok "figures may go to a device" grep -q '"workers": *2[,}]' <<<"$words"
+ok "--stats may name a device" grep -q '"workers": *2[,}]' <<<"$words"
 try "$satin" run --stats "$work/device" -- "$SATIN_BIN/nqueens" 10
-ok "those of a run too" grep -q '"nodes": *1[,}]' <<<"$words"
-ok "which stays what it is" [ -L "$work/device" ]
+ok "--stats of a run, too" grep -q '"nodes": *1[,}]' <<<"$words"
+ok "the device is not replaced" [ -L "$work/device" ]
 try "$SATIN_BIN/nqueens" 10 --workers 2 --stats "$work/stats"
 ok "the figures have the workers" grep -q '"workers": *2[,}]' "$work/stats"
 try "$SATIN_BIN/fib" 20 --workers 0
-is "no workers is a slip in the usage" "$code" 2
+is "0 workers is wrong usage" "$code" 2
 
 choose_heavy
 file=$work/solo.satin
 begin "${heavy[@]}" --checkpoint "$file" --interval 0.3
-# In the published Satin a run of one node had no coordinator and never saved anything (S5).
+# In the published Satin a run of one node had no coordinator and saved nothing (S5).
 ok "S5: rows appear in the file" wait_for $((20 * slow)) has_rows "$file" 2
 kill -9 "$begun"
 ended
-ok "what was killed left a sound file" integrity "$file"
+ok "the killed program left a sound file" integrity "$file"
 try_freed "${heavy[@]}" --checkpoint "$file" --interval 0.3
-is "the same line goes on" "$answer" "$heavy_answer"
+is "the same command resumes it" "$answer" "$heavy_answer"
 
 file=$work/term.satin
 begin "${heavy[@]}" --checkpoint "$file" --interval 0.3
@@ -43,7 +43,7 @@ is "satin resume takes a solo program's file" "$answer" "$heavy_answer"
 try_freed "${heavy[@]}" --checkpoint "$file"
 is "a finished file gives its answer again" "$answer" "$heavy_answer"
 
-# The loss of its terminal suspends it, but not with nohup, by which these tests may have been started.
+# The loss of its terminal suspends the program, but not under nohup. This test itself may run under nohup.
 file=$work/hangup.satin before=$(ls "$runs")
 begin env --default-signal=HUP "${heavy[@]}" --checkpoint "$file" --interval 0.3
 ok "rows appear in the third file" wait_for $((20 * slow)) has_rows "$file" 2
@@ -52,32 +52,32 @@ ended
 is "a hang-up suspends" "$code" 75
 is "… and leaves no folder" "$(ls "$runs")" "$before"
 begin nohup "${heavy[@]}" --checkpoint "$file" --interval 0.3
-ok "it goes on" wait_for $((20 * slow)) eval '"$satin" status "$file" >/dev/null 2>&1'
+ok "under nohup it runs" wait_for $((20 * slow)) eval '"$satin" status "$file" >/dev/null 2>&1'
 kill -HUP "$begun"
 finished
 is "with nohup it has an answer" "$code:$answer" "0:$heavy_answer"
 
-# Whatever main returns, what it wrote is its answer: only who was suspended or cancelled has none.
+# The output of main is the answer, whatever code main returns. Only a suspended or cancelled run has none.
 for code_wanted in 1 4 6 7 75; do
   try "$SATIN_BIN/../tests/e2e/naps" 1 3 $code_wanted --checkpoint "$work/code-$code_wanted.satin"
   is "a main that returns $code_wanted has an answer" "$answer" 8
   is "… and that code" "$code" $code_wanted
-  is "… and nothing is said of a cancelled or failed run" "$words" ""
+  is "… and there is no message of a cancelled or failed run" "$words" ""
   try "$satin" run -n 2 --checkpoint "$work/codes-$code_wanted.satin" -- "$SATIN_BIN/../tests/e2e/naps" 1 3 $code_wanted
   is "… also on two nodes" "$answer $code" "8 $code_wanted"
   ok "… of which none was cancelled" [ "$(grep -c cancelled <<<"$words")" = 0 ]
 done
 
-# Who cannot print the answer does not say that all is well.
+# A program that cannot print its answer ends with an error.
 try bash -c '"$1" 10 >/dev/full' - "$SATIN_BIN/fib"
-is "nobody can take the answer: exit code" "$code" 1
-is "… and one sentence" "$words" "satin: cannot write the answer: No space left on device"
+is "the answer cannot be written: exit code" "$code" 1
+is "… and one message" "$words" "satin: cannot write the answer: No space left on device"
 try bash -c '"$1" 10 >&-' - "$SATIN_BIN/fib"
 is "standard output is closed: exit code" "$code" 1
 try bash -c '"$1" 10 --checkpoint "$2" >&-' - "$SATIN_BIN/fib" "$work/closed.satin"
 is "… with a checkpoint" "$code" 1
 try bash -c '"$1" 10 --checkpoint "$2" >&-' - "$SATIN_BIN/fib" "$work/closed.satin"
-is "… that has the answer" "$code" 1
+is "… that already has the answer" "$code" 1
 try "$SATIN_BIN/fib" 10 --checkpoint "$work/closed.satin"
-is "… which nobody lost" "$answer $code" "55 0"
+is "… the answer is not lost" "$answer $code" "55 0"
 finish

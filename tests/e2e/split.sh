@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# A network that falls apart for a while: a short cut is ridden out; in a long one both sides go on, and when they meet the
-# elder master stays, what both have done is put to use and stands in one file, and the answer is shown once.
+# A network split. A short one has no effect. In a long one both sides go on. When they meet again, the elder master remains,
+# the results of both sides are used and are in one file, and the answer is shown once.
 . "$(dirname "$0")/netns.sh"
 . "$(dirname "$0")/lib.sh"
 naps=$SATIN_BIN/../tests/e2e/naps
@@ -18,11 +18,11 @@ sites () # HOST…: a file of sites, one node each
 leaves () { cat "$log.$1" 2>/dev/null | wc -c; } # HOST
 goes_on () { [ "$(leaves "$1")" -gt "$2" ]; }    # HOST LEAVES
 says () { cat "$runs/$1"/node-*.log 2>/dev/null | grep -q "$2"; } # RUN WORDS
-# What a node of HOST says of RUN: its nodes, and which is master.
+# HOST RUN: the nodes of RUN as a node on HOST sees them, and which is master.
 seen_from () { at "$1" "$satin" status "$2" --json 2>/dev/null | tr -d ' \n' | sed 's/.*"nodes":\[//; s/},{/}\n{/g'; }
 sees () { [ "$(seen_from "$1" "$2" | grep -c '"pid"')" -eq "$3" ]; } # HOST RUN NODES
 master_seen () { seen_from "$1" "$2" | sed -n 's/.*"pid":\([0-9]*\),.*"master".*/\1/p'; }
-# `elder` is the master that host 1 sees; later it is so again.
+# find_master sets `elder` to the master that host 1 sees; elder_leads: that node is master again.
 find_master () { elder=$(master_seen 1 "$1"); [ -n "$elder" ]; } # RUN
 elder_leads () { [ "$(master_seen 1 "$1")" = "$elder" ]; }       # RUN
 one_master () # RUN HOST HOST NODES
@@ -45,8 +45,8 @@ ok "four hosts" wan_begin 4 || finish
 sites 1 2 >"$work/sites"
 wan "delay * * 5"
 
-# Shorter than the limit of silence, if for longer than half of it: each side suspects the other. A trial that took too long,
-# on a busy machine, is made again.
+# A cut longer than half of the limit of silence, so that each side suspects the other, but shorter than the limit. A trial that
+# took too long on a busy machine is repeated.
 cut_shortly ()
 {
   local since=${EPOCHREALTIME/[.,]/}
@@ -64,31 +64,31 @@ for ((trial = 0; trial < 10; trial++)); do
   ended
 done
 ok "short: the cut is shorter than the limit" [ $trial -lt 10 ]
-ok "short: nobody is taken for dead" eval '! says short "is dead"'
-ok "short: it went on" goes_on 2 $((before - 1))
+ok "short: no node is taken for dead" eval '! says short "is dead"'
+ok "short: the cut-off node went on" goes_on 2 $((before - 1))
 touch "$haste"
 ended
 is "short: the answer" "$code:$answer" "0:256"
-is "short: no words" "$words" ""
+is "short: no messages" "$words" ""
 ok "short: no leaf was computed twice" [ $(($(leaves 1) + $(leaves 2))) -eq 256 ]
 
-# Longer.
+# A cut longer than the limit.
 for where in none file; do
   options=()
   [ $where = file ] && options=(--checkpoint "$work/split.db" --interval 1)
   start "$where" 11 "${options[@]}"
   ok "$where: both work" wait_for $((20 * slow)) both_work
-  ok "$where: one is master" wait_for 20 find_master "$where"
+  ok "$where: there is a master" wait_for 20 find_master "$where"
   wan_cut 2
   ok "$where: there are two masters" wait_for 60 says "$where" "is master now"
   here=$(leaves 1) there=$(leaves 2)
   ok "$where: both sides go on" wait_for $((20 * slow)) eval 'goes_on 1 $here && goes_on 2 $there'
-  [ $where = file ] && sleep 5 # for the second coordinator to save some
+  [ $where = file ] && sleep 5 # so that the second coordinator saves rows
   wan_join 2
-  ok "$where: they meet, under one master" wait_for 60 one_master "$where" 1 2 2
-  ok "$where: the elder one" wait_for 20 elder_leads "$where"
-  ok "$where: what the other root had done is offered" wait_for 20 says "$where" "the job at / runs elsewhere"
-  sleep 1 # what is offered comes before the haste
+  ok "$where: both sides meet, with one master" wait_for 60 one_master "$where" 1 2 2
+  ok "$where: it is the elder master" wait_for 20 elder_leads "$where"
+  ok "$where: the results of the other root are offered" wait_for 20 says "$where" "the job at / runs elsewhere"
+  sleep 1 # the offers must arrive before the leaves stop sleeping
   touch "$haste"
   ended
   is "$where: the answer, once" "$code:$answer" "0:2048"
@@ -96,19 +96,19 @@ for where in none file; do
   echo "# $all leaves of 2048"
   ok "$where: few leaves were computed twice" [ $all -le 2560 ]
 done
-ok "file: it is sound" integrity "$work/split.db"
+ok "file: the checkpoint is sound" integrity "$work/split.db"
 try "$satin" inspect --verify "$work/split.db"
-is "file: every row is right" "$code" 0
+is "file: every row is sound" "$code" 0
 try "$satin" resume "$work/split.db"
-is "file: it has the answer" "$code:$answer" "0:2048"
+is "file: the checkpoint has the answer" "$code:$answer" "0:2048"
 
-# Four hosts in a row, of which each reaches only its neighbours; the row breaks in the middle.
+# Four hosts in a row, where each reaches only its neighbours. The row is cut in the middle.
 sites 1 2 3 4 >"$work/sites"
 start row 13
 ok "row: four nodes are up" wait_for $((20 * slow)) up row 4
 for pair in "1 3" "3 1" "1 4" "4 1" "2 4" "4 2"; do wan "cut $pair"; done
-ok "row: the ends talk through the middle" wait_for 60 says row "1\.[1-4] is reached through"
-ok "row: one is master" wait_for 20 find_master row
+ok "row: the ends communicate through the middle" wait_for 60 says row "1\.[1-4] is reached through"
+ok "row: there is a master" wait_for 20 find_master row
 wan "cut 2 3" "cut 3 2"
 ok "row: there are two masters" wait_for 60 says row "is master now"
 for i in 1 2 3 4; do
@@ -116,8 +116,8 @@ for i in 1 2 3 4; do
   ok "row: host $i goes on" wait_for $((20 * slow)) goes_on $i $((so_far + 2))
 done
 wan "join 2 3" "join 3 2"
-ok "row: they meet in the middle, under one master" wait_for 90 one_master row 1 4 4
-ok "row: the elder one" wait_for 20 elder_leads row
+ok "row: both halves meet, with one master" wait_for 90 one_master row 1 4 4
+ok "row: it is the elder master" wait_for 20 elder_leads row
 for i in 1 2 3 4; do
   so_far=$(leaves $i)
   ok "row: host $i works" wait_for $((20 * slow)) goes_on $i $((so_far + 2))
@@ -128,7 +128,7 @@ is "row: the answer, once" "$code:$answer" "0:8192"
 for pair in "1 3" "3 1" "1 4" "4 1" "2 4" "4 2"; do wan "join $pair"; done
 sites 1 2 >"$work/sites"
 
-# It does not heal: both sides come to the answer.
+# The split does not end: both sides compute the answer, and one answer is shown.
 start never 8
 ok "never: both work" wait_for $((20 * slow)) both_work
 wan_cut 2

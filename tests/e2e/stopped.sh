@@ -1,18 +1,18 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# A store that stands still takes nothing from the workers: jobs finished for each second of the nodes' processors, with the
-# store stopped and with it going on, in turns, so that what else the machine does troubles both alike.
-#   stopped.sh [SECONDS [TURNS [PERCENT]]]   how long it stands still each time, how often, and what may be lacking then
+# A stopped store does not slow down the workers. Measures the finished jobs for each second of the nodes' processor time, with
+# the store running and with it stopped in turns, so that other load of the machine affects both alike.
+#   stopped.sh [SECONDS [TURNS [PERCENT]]]   how long the store is stopped each time, how often, and the allowed loss
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/servers.sh"
-# A store that workers wait for takes nearly all: of a short look no more is asked.
+# If workers waited for the store, nearly all work would stop. So a short measurement may allow a large loss.
 is_long && usual=(3 10) || usual=(1 50)
 seconds=${1:-${usual[0]}} turns=${2:-2} percent=${3:-${usual[1]}}
 trap 'stop_servers; leave' EXIT
 export NAPS_HASTE=$work/haste NAPS_LOG=$work/leaves
 
 stands () { "$satin" inspect "$1" >/dev/null 2>&1; }
-# Finished leaves; ticks of the nodes' processors, all threads.
+# leaves: the number of finished leaves. ticks: the processor time of all nodes, in clock ticks.
 leaves () { stat -c %s "$NAPS_LOG"; }
 ticks () { cat $(printf '/proc/%s/stat ' "${nodes[@]}") | sed 's/.*) //' | awk '{ n += $12 + $13 } END { print n }'; }
 
@@ -43,7 +43,7 @@ measure () { # NAME
   touch "$NAPS_HASTE"
   per_mille=$((off_leaves * on_ticks * 1000 / (off_ticks * on_leaves)))
   echo "# $name: $((on_leaves * 100 / on_ticks)) jobs each second of a processor with the store, $((off_leaves * 100 / off_ticks)) without: $per_mille per mille"
-  ok "$name: … and with the store stopped as many jobs are done" [ $per_mille -ge $((1000 - percent * 10)) ]
+  ok "$name: … and as many jobs are done with the store stopped" [ $per_mille -ge $((1000 - percent * 10)) ]
   ended
   is "$name: the answer" "$answer" 1048576
 }

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Stores that are full, read-only, refuse or answer 503 for a while, and come back: the run goes on, says so once, publishes
-# again, and gives its answer. At the end too. Each store is skipped with its reason where it is not installed; with `all`
-# there are more of them.
-# What is mounted here is of no concern to others, and goes with this test.
+# Stores that are full, read-only, refuse or answer 503 for a while: the run goes on, reports it once, publishes again when the
+# store works, and gives its answer; also with a store that is broken to the end. A store whose server is not installed is
+# skipped with the reason. `all` tests more stores.
+# A mount of this script is visible only in its own mount namespace and ends with it.
 if [ -z "${SATIN_TEST_SPACE-}" ] && [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null; then
   SATIN_TEST_SPACE=1 exec unshare -m bash "$0" "$@"
 fi
@@ -20,7 +20,7 @@ has_end () { "$satin" inspect --insecure "$1" 2>/dev/null | grep -q '^state  *fi
 generation () { sqlite3 "$files/${1##*/}" "SELECT value FROM run WHERE key = 'generation'" 2>/dev/null || echo 0; }
 newer () { [ "$(generation "$1")" -gt "$2" ]; }
 said () { grep -q "^satin: checkpoint '.*$1" "$work/begun.words"; }
-# At most once a minute.
+# The message was printed at most once a minute.
 said_once () { [ "$(grep -c "checkpoint '.*$1" <<<"$words")" -le $((1 + (SECONDS - began) / 60)) ]; }
 begin_long () { # FILE OPTIONS…
   local file=$1
@@ -30,25 +30,26 @@ begin_long () { # FILE OPTIONS…
   begin "$satin" run -n 2 --workers 1 --interval 0.2 --insecure --checkpoint "$file" "$@" -- "${long[@]}"
 }
 
-# NAME FILE WORDS BREAK MEND: commands that break the store and mend it, and how that is said.
+# comes_back NAME FILE WORDS BREAK MEND: the commands BREAK and MEND break and mend the store; WORDS are in the message.
 comes_back () {
   local name=$1 file=$2 wanted=$3 break=$4 mend=$5 before
   begin_long "$file"
   ok "$name: a run begins" wait_for $((20 * slow)) stands "$file"
   $break
-  ok "$name: it is said" wait_for $((90 * slow)) said "$wanted"
+  ok "$name: it is reported" wait_for $((90 * slow)) said "$wanted"
   $mend
   before=$(generation "$file")
-  ok "$name: when it is over, it publishes again" wait_for $((60 * slow)) newer "$file" "$before"
+  ok "$name: when the store works again, the run publishes again" wait_for $((60 * slow)) newer "$file" "$before"
   touch "$NAPS_HASTE"
   ended
   is "$name: the answer" "$answer" "$long_answer"
   is "$name: the exit code" "$code" 0
-  ok "$name: it was said once" said_once "$wanted"
-  ok "$name: the end stands there" has_end "$file"
+  ok "$name: it was reported once" said_once "$wanted"
+  ok "$name: the checkpoint is finished" has_end "$file"
 }
 
-# The store breaks and stays so to the end: the answer is given, a suspension is kept here and ends with 4.
+# The store stays broken to the end: the answer is printed; the results of a suspended run are kept on this host, and it ends
+# with 4.
 to_the_end () {
   local name=$1 file=$2 wanted=$3 break=$4 mend=$5 kept
   begin_long "$file"
@@ -59,7 +60,7 @@ to_the_end () {
   $mend
   is "$name, to the end: the answer is given" "$answer" "$long_answer"
   is "$name, to the end: the exit code" "$code" 0
-  ok "$name, to the end: it is said" grep -q "checkpoint '.*$wanted" <<<"$words"
+  ok "$name, to the end: it is reported" grep -q "checkpoint '.*$wanted" <<<"$words"
   begin_long "${file%.db}-2.db" --name ends
   ok "$name, suspended: a run begins" wait_for $((20 * slow)) stands "${file%.db}-2.db"
   $break
@@ -68,13 +69,13 @@ to_the_end () {
   $mend
   is "$name, suspended: it ends with 4" "$code" 4
   kept=$(sed -n "s/.*is kept in '\\([^']*\\)'.*/\\1/p" <<<"$words" | head -n 1)
-  ok "$name, suspended: and says where it is kept" test -s "$kept"
+  ok "$name, suspended: the message says where the results are kept" test -s "$kept"
   touch "$NAPS_HASTE"
   try "$satin" resume "$kept"
-  is "$name, suspended: from where it goes on" "$answer" "$long_answer"
+  is "$name, suspended: a resume from there gives the answer" "$answer" "$long_answer"
 }
 
-# NAME BREAK MEND: nothing can be written from the start on.
+# at_the_start NAME BREAK MEND: the store is broken from the start of the run.
 at_the_start () {
   rm -f "$NAPS_HASTE"
   $2
@@ -128,7 +129,7 @@ elif start_sftp "$work/sftp"; then
   export HOME=$work/sftp/home
   comes_back full "$uri/full.db" "cannot write" fill room
   [ -z "$more" ] || to_the_end full "$uri/full-ends.db" "cannot write" fill room
-  # A host that only the machine's own file knows, as on a cluster.
+  # A host whose key is only in /etc/ssh/ssh_known_hosts, as on a cluster.
   mkdir -p "$work/other/.ssh" "$work/etc"
   cp "$HOME/.ssh/id_ed25519" "$work/other/.ssh"
   cp "$HOME/.ssh/known_hosts" "$work/etc/ssh_known_hosts"
@@ -139,7 +140,7 @@ elif start_sftp "$work/sftp"; then
     is "sftp: a host that /etc/ssh/ssh_known_hosts knows" "$answer:$code" "$long_answer:0"
     sed -i 's/ssh-ed25519 .*/ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIJa0cO0Nn3fVx3oXkYJ1mJtq7bW1cF4kq3mWm8Xl1Qx/' "$work/etc/ssh_known_hosts"
     HOME=$work/other try "$satin" run -n 1 --checkpoint "$uri/known-2.db" -- "${long[@]}"
-    is "sftp: … otherwise" "$code" 4
+    is "sftp: … with another key there" "$code" 4
     umount /etc/ssh
   else skip "sftp: a host that only the machine knows" "nothing can be mounted on /etc/ssh"; fi
   stop_servers
@@ -148,7 +149,7 @@ elif start_sftp "$work/sftp"; then
     try "$satin" run -n 1 --checkpoint "$uri/plain.db" -- "${long[@]}"
     is "sftp: a server on which no folder can be made" "$answer:$code" "$long_answer:0"
   else skip "sftp: a server on which no folder can be made" "$why"; fi
-  # A node that the run's end meets at its trial may leave that; the next writer removes it (place-sweep.c).
-  is "full: nothing half-made is left" "$(find "$disk" -name '*.tmp' ! -name '*.try.*' -printf '%f %s ')" ""
+  # A node that is in its trial when the run ends may leave the trial file; the next writer removes it (place-sweep.c).
+  is "full: no unfinished file is left" "$(find "$disk" -name '*.tmp' ! -name '*.try.*' -printf '%f %s ')" ""
 else skip full "$why"; fi
 finish

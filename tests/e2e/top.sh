@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# `satin top`: in a terminal of 80 x 24 (tmux), with its keys, and where the output is no terminal.
+# `satin top`: in a terminal of 80 x 24 (tmux), with its keys; and with an output that is no terminal.
 . "$(dirname "$0")/lib.sh"
 choose_heavy
 export LC_ALL=C.UTF-8
@@ -12,7 +12,7 @@ ok "a run on two nodes" wait_for $((20 * slow)) up shown 2
 
 try "$satin" top shown
 is "without a terminal one picture is printed" "$code" 0
-is "… which is said" "$words" "satin: the output is no terminal: this is one picture of run 'shown'"
+is "… and the message says so" "$words" "satin: the output is no terminal: this is one picture of run 'shown'"
 ok "… with the run" grep -q '^satin top: run shown, ' <<<"$answer"
 ok "… with the share done" grep -qE '^\[[#.]{24}\] [0-9.]+ % done' <<<"$answer"
 ok "… with both risks" grep -qE '^at risk: .* if one node dies, .* if all do; lost: ' <<<"$answer"
@@ -33,7 +33,7 @@ else
     rm -f "$work/code"
     mux new-session -d -s top -x 80 -y 24 "env $* $(printf '%q' "$satin") top shown; echo \$? >$work/code; sleep 1000"
   }
-  mux new-session -d -s stays "sleep 1000" # a server that ends just now refuses a new session
+  mux new-session -d -s stays "sleep 1000" # keeps the tmux server: one that is about to end refuses a new session
   start TERM=screen
   ok "it draws" wait_for $((20 * slow)) shows '^satin top: run shown, '
   ok "… both nodes" wait_for $((20 * slow)) shows '^1\.2 +local +up '
@@ -48,7 +48,7 @@ else
   ok "s sorts" wait_for $((20 * slow)) shows 's sort \(cpu\)'
   still=$(other_of shown)
   kill -STOP "$still"
-  ok "a node that stands still is silent" wait_for $((30 * slow)) shows '^1\.2 +local +silent '
+  ok "a stopped node is silent" wait_for $((30 * slow)) shows '^1\.2 +local +silent '
   ok "… which is an event" shows 'node 1\.2 does not answer'
   kill -CONT "$still"
   ok "… and is shown again" wait_for $((30 * slow)) shows 'node 1\.2 answers again'

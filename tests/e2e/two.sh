@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Two coordinators of one run, as after a split, that publish to one URI at the same time, again and again: whoever comes
-# second unites what the other one put there, so at the end all rows of both stand there. Many times: make two TIMES=100.
+# Two coordinators of one run, as after a split, publish to one URI at the same time, again and again. The later one merges the
+# rows that the other has published, so at the end all rows of both are there. More often: make two TIMES=100.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/servers.sh"
 check=$SATIN_BIN/../tests/e2e/delta-check
@@ -10,7 +10,7 @@ trap 'stop_servers; leave' EXIT
 
 found () { "$check" "$file" 2>&1; }
 
-# NAME FROM ROWS: each of the two saves ROWS rows four times. From so many bytes on there are deltas.
+# race NAME FROM ROWS: each of the two saves ROWS rows four times. A base of FROM bytes or more has deltas.
 race () {
   local name=$1 rows=$3 i good=0 a b united=0
   export FROM=$2
@@ -20,30 +20,30 @@ race () {
     "$check" "$file" 100000 "$rows" 4 end >"$work/b" 2>&1 & b=$!
     wait $a; wait $b
     [ "$(found)" = $((8 * rows)) ] && good=$((good + 1)) || { echo "# $i: $(found)"; sed 's/^/# /' "$work/a" "$work/b"; }
-    # The rows of one alone would be half of them.
+    # One coordinator's own rows are only half of them.
     grep -hq "^$((8 * rows)) " "$work/a" "$work/b" && united=$((united + 1))
   done
-  is "$name: all rows of both stand there, each time" "$good" "$times"
-  is "$name: … since one has united them" "$united" "$times"
+  is "$name: all rows of both are there, each time" "$good" "$times"
+  is "$name: … since a coordinator has merged them" "$united" "$times"
 }
 
-has_told () { [ "$(wc -l <"$1")" -ge "$2" ]; } # FILE NUMBER: so many publications
-# One of them stands still, goes on after the other has taken its lock for a dead one's, and both end.
+has_told () { [ "$(wc -l <"$1")" -ge "$2" ]; } # FILE NUMBER: the coordinator has reported NUMBER publications
+# One of the two is stopped. It continues after the other has taken its lock for that of a dead writer. Both end.
 pause () { # NAME
   local a b so_far
   export FROM=100000
   file=$uri/$1-paused.db
   "$check" "$file" 0 3000 12 end >"$work/a" 2>&1 & a=$!
   "$check" "$file" 100000 50 10 end >"$work/b" 2>&1 & b=$!
-  # Not before its first publication: a node that cannot read the checkpoint in time does not become coordinator.
+  # Not before its first publication: a coordinator has read the checkpoint by then.
   wait_for 60 has_told "$work/a" $((1 + RANDOM % 5))
   sleep 0.0$((RANDOM % 10)) # anywhere in the next one
   kill -STOP $a
   so_far=$(wc -l <"$work/b")
-  ok "$1: the other one publishes meanwhile" wait_for 60 has_told "$work/b" $((so_far < 8 ? so_far + 2 : 10))
+  ok "$1: the other coordinator publishes meanwhile" wait_for 60 has_told "$work/b" $((so_far < 8 ? so_far + 2 : 10))
   kill -CONT $a
   wait $a; wait $b
-  is "$1: one that stood still and went on loses nothing" "$(found)" 36500
+  is "$1: no row is lost when the stopped one continues" "$(found)" 36500
 }
 
 all () { race "$1" 1000000000 50; race "$1-deltas" 100000 800; pause "$1"; }

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The page of `satin view` in Chromium, driven by ChromeDriver (WebDriver, by curl): what is seen. SHOT=FILE keeps a picture.
+# The page of `satin view` in Chromium, driven by ChromeDriver (WebDriver, with curl): what a user sees. SHOT=FILE keeps a
+# picture.
 . "$(dirname "$0")/lib.sh"
 [ -n "${SATIN_BROWSER-}" ] || { echo "1..0 # SKIP a browser is slow: make view-browser"; exit 0; }
 for tool in chromium chromedriver curl python3; do
@@ -9,7 +10,7 @@ done
 file="$work/</script><script>document.title='hit'é.satin"
 mkdir "$work/<"
 
-# driver METHOD PATH [JSON]: $value is the value of the reply; strings as such, everything else as JSON.
+# driver METHOD PATH [JSON]: sets $value to the value of the reply: a string as it is, anything else as JSON.
 driver ()
 {
   curl -s -m $((120 * slow)) -X "$1" -H 'Content-Type: application/json' ${3+-d "$3"} "http://127.0.0.1:$driver_port$2" >"$work/reply"
@@ -17,7 +18,7 @@ driver ()
 value = json.load (sys.stdin)["value"]
 print (value if isinstance (value, str) else json.dumps (value, ensure_ascii=False))' <"$work/reply" 2>/dev/null)
 }
-# run SCRIPT: what it returns in the page.
+# run SCRIPT: runs SCRIPT in the page and sets $value to what it returns.
 run ()
 {
   driver POST "/session/$session/execute/sync" "$(python3 -c 'import json, sys
@@ -44,28 +45,28 @@ url=$(cat "$work/url")
 go "$url"
 ok "the page shows the run" wait_for $((30 * slow)) sees running
 ok "the token is not in its address" is_true "location.search === '' && location.pathname === '/'"
-ok "nor is the cookie for scripts" is_true "document.cookie === ''"
-ok "it answers: how far" wait_for $((30 * slow)) is_true "/^[0-9.]+ %\$/.test (document.getElementById ('done').innerText)"
-ok "and how busy" wait_for $((30 * slow)) is_true "/^[0-3] of 3\$/.test (document.getElementById ('busy').innerText)"
+ok "nor can scripts read the cookie" is_true "document.cookie === ''"
+ok "it shows the share done" wait_for $((30 * slow)) is_true "/^[0-9.]+ %\$/.test (document.getElementById ('done').innerText)"
+ok "and how many workers are busy" wait_for $((30 * slow)) is_true "/^[0-3] of 3\$/.test (document.getElementById ('busy').innerText)"
 ok "there is a lane for each node" wait_for $((30 * slow)) is_true "document.querySelectorAll ('.site svg text').length === 3"
-ok "with what it did" wait_for $((30 * slow)) is_true "document.querySelectorAll ('.site svg path.n').length > 0"
+ok "with what the node did" wait_for $((30 * slow)) is_true "document.querySelectorAll ('.site svg path.n').length > 0"
 ok "a curve of progress" wait_for $((30 * slow)) is_true "document.querySelectorAll ('#progress path.curve').length === 1"
 ok "and a tree with saved jobs" wait_for $((30 * slow)) is_true "document.querySelectorAll ('#icicle rect.b-saved').length > 0"
-ok "its boxes lie in each other" is_true "[...document.querySelectorAll ('#icicle rect.box')].every (r => r.x.baseVal.value >= -1 && r.x.baseVal.value + r.width.baseVal.value <= document.getElementById ('icicle').viewBox.baseVal.width + 1)"
+ok "no box exceeds the picture" is_true "[...document.querySelectorAll ('#icicle rect.box')].every (r => r.x.baseVal.value >= -1 && r.x.baseVal.value + r.width.baseVal.value <= document.getElementById ('icicle').viewBox.baseVal.width + 1)"
 run "document.querySelector ('#icicle rect.b-saved').parentNode.dispatchEvent (new MouseEvent ('click', { bubbles: true }))"
-ok "a click on one tells its result and its node" is_true "/result[^]* = [^]*computed by[^]*1\\.[123][^]*saved at/.test (document.getElementById ('job').innerText)"
-ok "… its arguments, when it began and for how long it ran" is_true "/arguments\\s*\\[[-0-9,]*\\][^]*began at[^]*, took/.test (document.getElementById ('job').innerText)"
+ok "a click on a box shows its result and its node" is_true "/result[^]* = [^]*computed by[^]*1\\.[123][^]*saved at/.test (document.getElementById ('job').innerText)"
+ok "… its arguments, when it began and how long it ran" is_true "/arguments\\s*\\[[-0-9,]*\\][^]*began at[^]*, took/.test (document.getElementById ('job').innerText)"
 run "document.querySelector ('#icicle rect.b-work').parentNode.dispatchEvent (new MouseEvent ('dblclick', { bubbles: true }))"
 pid=$(other_of seen)
 kill -STOP "$pid"
-ok "a node that stands still is named as silent" wait_for $((20 * slow)) is_true "/Node 1\\.[23] is silent: stopped, or not to be reached\\./.test (document.getElementById ('why').innerText)"
+ok "a stopped node is named as silent" wait_for $((20 * slow)) is_true "/Node 1\\.[23] is silent: stopped, or not to be reached\\./.test (document.getElementById ('why').innerText)"
 kill -9 "$pid"
-ok "a node that dies is seen to be gone" wait_for $((60 * slow)) is_true "document.querySelectorAll ('.site svg path.nx').length > 0 && document.getElementById ('sites').innerText.includes ('1 gone')"
+ok "a node that dies is shown as gone" wait_for $((60 * slow)) is_true "document.querySelectorAll ('.site svg path.nx').length > 0 && document.getElementById ('sites').innerText.includes ('1 gone')"
 ok "and is among the events" wait_for $((60 * slow)) is_true "document.querySelectorAll ('#events tr.bad').length > 0"
 [ -n "${SHOT-}" ] && driver GET "/session/$session/screenshot" && base64 -d <<<"$value" >"$SHOT"
 ok "a hostile text is shown as text" sees "</script><script>document.title='hit'é.satin"
-ok "and does nothing" is_true "document.title === 'seen - satin' && document.querySelectorAll ('script').length === 1"
-ok "nothing lies beside the page" is_true "document.documentElement.scrollWidth <= innerWidth"
+ok "… and has no effect" is_true "document.title === 'seen - satin' && document.querySelectorAll ('script').length === 1"
+ok "the page is not wider than the window" is_true "document.documentElement.scrollWidth <= innerWidth"
 port=${url#http://127.0.0.1:} port=${port%%/*}
 go "http://localhost:$port/"
 ok "another name of this host needs the token, too" wait_for $((20 * slow)) sees "this request is refused"
@@ -83,11 +84,11 @@ ok "another site's page reads nothing" wait_for $((20 * slow)) is_true "/^(refus
 try "$satin" view seen --html "$work/page.html"
 go "file://$work/page.html"
 ok "the page as a file shows the same" wait_for $((20 * slow)) is_true "document.querySelectorAll ('#icicle rect.b-saved').length > 0 && document.querySelectorAll ('#events tr').length > 3"
-ok "its styles are let through" is_true "getComputedStyle (document.querySelector ('.card')).borderRadius === '10px'"
-ok "hostile texts are text there, too" is_true "document.title === 'seen - satin' && document.querySelectorAll ('script').length === 2"
+ok "its styles are applied" is_true "getComputedStyle (document.querySelector ('.card')).borderRadius === '10px'"
+ok "hostile texts are shown as text there, too" is_true "document.title === 'seen - satin' && document.querySelectorAll ('script').length === 2"
 run "document.querySelector ('#icicle rect.b-work').parentNode.dispatchEvent (new MouseEvent ('dblclick', { bubbles: true }))"
 driver DELETE "/session/$session"
 finished
-is "the run ends as ever" "$code:$answer" "0:$heavy_answer"
+is "the run is not disturbed" "$code:$answer" "0:$heavy_answer"
 kill "$viewer" 2>/dev/null
 finish

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# `satin view` of a live run with many rows, in check-long a million: what a page gets, and the processor time of the view. The
-# page of a thousand nodes is measured in test-view-model: both together stay under 300 KB.
+# `satin view` of a live run with many rows, in check-long a million: the size of a page, and the processor time of the view.
+# The page of a thousand nodes is measured in test-view-model; both together stay under 300 KB.
 . "$(dirname "$0")/lib.sh"
 file=$work/c.satin
 levels=20
@@ -9,7 +9,7 @@ is_long && width=50000 || width=1000
 export WIDE_GO=$work/go
 wide=("$SATIN_BIN/../tests/e2e/wide" 450 "$levels" "$width")
 
-ask () # REQUEST-LINE [HEADER…]: $answer is the whole reply of the server at $port
+ask () # REQUEST-LINE [HEADER…]: sets $answer to the whole reply of the server at $port
 {
   local line
   exec 5<>"/dev/tcp/127.0.0.1/$port" || return
@@ -18,13 +18,13 @@ ask () # REQUEST-LINE [HEADER…]: $answer is the whole reply of the server at $
   exec 5>&-
 }
 body () { tail -n +2 <<<"$answer" | sed '1,/^$/d'; }
-# How often the checkpoint was read: a ledger is sent again with each whole state.
+# How often the view has read the checkpoint: it sends the ledger with each complete state.
 readings () { grep -o '^data: {"kind":"ledger","generation":[0-9]*' "$work/events" | sort -u | wc -l; }
 has_read () { [ "$(readings)" -ge "$1" ]; }
 spent () { awk '{ print ($14 + $15) * 10 }' "/proc/$viewer/stat"; } # milliseconds
 now () { date +%s%3N; }
 
-# All leaves have run and are saved by a suspend; then the run goes on, and waits.
+# All leaves have run, and a suspend saves them. Then the run is resumed, and waits.
 begin "$satin" run -n 1 -w 1 --name large --checkpoint "$file" -- "${wide[@]}"
 ok "a node is up" wait_for $((20 * slow)) up large 1
 all_ran () { [ -e "$WIDE_GO.waits" ]; }
@@ -32,9 +32,9 @@ ok "the leaves have run" wait_for $((120 * slow)) all_ran
 "$satin" suspend large 2>/dev/null
 ended
 is "the run is suspended" "$code" 75
-ok "there are as many rows" [ "$(rows "$file")" -ge $((levels * width)) ]
+ok "there is a row for each leaf" [ "$(rows "$file")" -ge $((levels * width)) ]
 begin "$satin" run -n 1 -w 1 --name large --checkpoint "$file" -- "${wide[@]}"
-ok "it goes on" wait_for $((60 * slow)) up large 1
+ok "the run is resumed" wait_for $((60 * slow)) up large 1
 
 "$satin" view large >"$work/url" 2>/dev/null &
 viewer=$!
@@ -49,7 +49,7 @@ printf 'GET /events HTTP/1.1\r\nHost: 127.0.0.1:%s\r\n%s\r\n\r\n' "$port" "$cook
 timeout 3600 cat <&5 >"$work/events" &
 streamer=$!
 exec 5>&-
-ok "it has read the checkpoint" wait_for $((120 * slow)) has_read 1
+ok "the view has read the checkpoint" wait_for $((120 * slow)) has_read 1
 n=$(readings) from=$(now) began=$(spent)
 bytes=0
 for part in / /page.js /page.css '/boxes?path=%2F'; do
@@ -60,8 +60,8 @@ boxes=$(body | grep -o '"k":"saved"' | wc -l)
 bytes=$((bytes + $(grep -m 1 '^data: {"kind":"whole"' "$work/events" | wc -c) + $(grep -m 1 '^data: {"kind":"ledger"' "$work/events" | wc -c)))
 ok "the tree is wide: $boxes boxes" [ "$boxes" -ge 400 ]
 ok "a page gets less than 180 KB: $bytes" [ "$bytes" -lt 180000 ]
-# From one reading to behind the next: that is all that comes again and again.
-ok "it reads what is new" wait_for $((1200 * slow)) has_read $((n + 1))
+# The time from one reading to the next includes everything that the view does repeatedly.
+ok "the view reads the checkpoint again" wait_for $((1200 * slow)) has_read $((n + 1))
 used=$(($(spent) - began)) in=$(($(now) - from))
 is "the view takes less than 50 ms a second of one core, in all" "$((used * 1000 / in < 50))" 1
 echo "# $used ms in $in ms, $((used * 1000 / in)) a second; $bytes bytes"

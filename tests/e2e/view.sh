@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# `satin view`: whom its server answers, what it sends of a live run and of a checkpoint, and the page as one file. No browser
-# (view-browser.sh) and no curl: requests are written by hand.
+# `satin view`: which requests its server answers, what it sends of a live run and of a checkpoint, and the page as one file.
+# Without a browser (view-browser.sh) and without curl: the script writes the requests itself.
 . "$(dirname "$0")/lib.sh"
 file=$work/c.satin
 
 choose_heavy
 nap=("$SATIN_BIN/sleep" $((600 * 1000)) --depth 0)
 
-# ask REQUEST-LINE [HEADER…]: $answer is the whole reply of the server at $port.
+# ask REQUEST-LINE [HEADER…]: sets $answer to the whole reply of the server at $port.
 ask ()
 {
   local line
@@ -19,7 +19,7 @@ ask ()
 }
 status_of () { head -n 1 <<<"$answer" | cut -d ' ' -f 2; }
 host () { echo "Host: 127.0.0.1:$port"; }
-# stream FILE SECONDS: what the stream of events sends.
+# stream FILE: writes to FILE what the stream of events sends.
 stream ()
 {
   exec 5<>"/dev/tcp/127.0.0.1/$port"
@@ -37,16 +37,16 @@ viewer=$!
 ok "the address is printed, with a token" wait_for $((10 * slow)) has_url
 url=$(cat "$work/url") port=${url#http://127.0.0.1:} token=${url#*token=}
 port=${port%%/*}
-ok "so is the way by ssh" grep -q "ssh -N -L $port:127.0.0.1:$port " "$work/view.words"
+ok "the command for ssh is printed, too" grep -q "ssh -N -L $port:127.0.0.1:$port " "$work/view.words"
 ok "it listens on 127.0.0.1 alone" [ "$(grep -ic " [0-9A-F]*:$(printf %04X "$port") 0*:0000 0A" /proc/net/tcp)" = 1 ]
-ok "… which is this one" grep -qi " 0100007F:$(printf %04X "$port") " /proc/net/tcp
+ok "… at the printed port" grep -qi " 0100007F:$(printf %04X "$port") " /proc/net/tcp
 
 ask 'GET / HTTP/1.1' "$(host)"
 is "without the token nothing is shown" "$(status_of)" 403
 ask "GET /?token=${token%?}x HTTP/1.1" "$(host)"
-is "nor with another one" "$(status_of)" 403
+is "nor with another token" "$(status_of)" 403
 ask "GET /?token=$token HTTP/1.1" "Host: evil.example:$port"
-is "nor under another name of this host" "$(status_of)" 403
+is "nor under another host name" "$(status_of)" 403
 ask "POST /?token=$token HTTP/1.1" "$(host)"
 is "POST is refused" "$(status_of)" 405
 exec 5<>"/dev/tcp/127.0.0.1/$port"
@@ -56,13 +56,13 @@ exec 5>&-
 is "a request that does not end is refused when it is long" "$(status_of)" 431
 ask "GET /?token=$token HTTP/1.1" "$(host)"
 is "the token is exchanged" "$(status_of)" 303
-ok "for a cookie that scripts and other sites do not get" \
+ok "… for a cookie that scripts and other sites cannot read" \
   grep -q "^Set-Cookie: satin_view_$port=[0-9a-f]\{64\}; Path=/; HttpOnly; SameSite=Strict$" <<<"$answer"
 cookie="Cookie: $(sed -n 's/^Set-Cookie: \([^;]*\);.*/\1/p' <<<"$answer")"
 ask 'GET / HTTP/1.1' "$(host)" "$cookie"
-is "with it there is a page" "$(status_of)" 200
+is "with the cookie there is a page" "$(status_of)" 200
 ok "of this run" grep -q '<title>v1 - satin</title>' <<<"$answer"
-ok "that may only fetch from here" grep -q "^Content-Security-Policy: default-src 'none'; script-src 'self';" <<<"$answer"
+ok "that may fetch only from this server" grep -q "^Content-Security-Policy: default-src 'none'; script-src 'self';" <<<"$answer"
 ok "whose type is not guessed" grep -qx 'X-Content-Type-Options: nosniff' <<<"$answer"
 for part in page.js page.css; do
   ask "GET /$part HTTP/1.1" "$(host)" "$cookie"
@@ -70,29 +70,29 @@ for part in page.js page.css; do
     "200:$(($(wc -c <"$SATIN_SOURCE/satin/command/view/$part") + 0))"
 done
 ask 'GET /../../etc/passwd HTTP/1.1' "$(host)" "$cookie"
-is "nothing else" "$(status_of)" 404
+is "there is no other file" "$(status_of)" 404
 ask 'GET / HTTP/1.1' "$(host)" "$cookie" 'Sec-Fetch-Site: cross-site'
-is "another site's page gets nothing, cookie or not" "$(status_of)" 403
+is "another site's page gets nothing, even with the cookie" "$(status_of)" 403
 ask 'GET /boxes HTTP/1.1' "$(host)" "$cookie" 'Origin: http://evil.example'
-is "whatever its origin" "$(status_of)" 403
+is "… nor does a request from another origin" "$(status_of)" 403
 
 stream "$work/events"
-ok "the stream begins with all of it" wait_for $((20 * slow)) grep -q '^data: {"kind":"whole","name":"v1","state":"running"' "$work/events"
-ok "goes on" wait_for $((20 * slow)) grep -q '^data: {"kind":"tick"' "$work/events"
-ok "tells how busy the nodes are" wait_for $((30 * slow)) grep -q '"did":"[1-9][1-9]"' "$work/events"
-ok "and has the ledger" wait_for $((30 * slow)) grep -q '^data: {"kind":"ledger".*"kind":"joined"' "$work/events"
+ok "the stream begins with the whole state" wait_for $((20 * slow)) grep -q '^data: {"kind":"whole","name":"v1","state":"running"' "$work/events"
+ok "… goes on" wait_for $((20 * slow)) grep -q '^data: {"kind":"tick"' "$work/events"
+ok "… shows how busy the nodes are" wait_for $((30 * slow)) grep -q '"did":"[1-9][1-9]"' "$work/events"
+ok "… and has the ledger" wait_for $((30 * slow)) grep -q '^data: {"kind":"ledger".*"kind":"joined"' "$work/events"
 ok "with a history of the share done" wait_for $((30 * slow)) grep -q '"progress":\[\[[0-9]*,' "$work/events"
 has_boxes () { ask 'GET /boxes?path=%2F HTTP/1.1' "$(host)" "$cookie"; grep -q '"k":"saved","n":[0-9]*.*"value":"' <<<"$answer"; }
 ok "there are boxes of saved jobs" wait_for $((30 * slow)) has_boxes
 path=$(grep -o '"k":"saved"[^{]*' <<<"$answer" | grep -o '"p":"[^"]*"' | head -n 1 | cut -d '"' -f 4)
 ask "GET /boxes?path=${path//\//%2F}&w=0.01 HTTP/1.1" "$(host)" "$cookie"
-ok "one can go down to one" grep -qF "\"p\":\"$path\"" <<<"$answer"
+ok "a request can ask for one of them" grep -qF "\"p\":\"$path\"" <<<"$answer"
 ask 'GET /boxes?path=x HTTP/1.1' "$(host)" "$cookie"
-is "not to what is no path" "$(status_of)" 404
+is "… but not for a wrong path" "$(status_of)" 404
 try "$satin" suspend v1
 ended
 is "the run goes on and is suspended" "$code" 75
-ok "the view says so" wait_for $((30 * slow)) grep -q '"state":"over","sentence":"suspended' "$work/events"
+ok "the view shows that" wait_for $((30 * slow)) grep -q '"state":"over","sentence":"suspended' "$work/events"
 kill "$viewer" "$streamer" 2>/dev/null
 wait "$viewer" "$streamer" 2>/dev/null
 
@@ -103,14 +103,14 @@ ok "which has its tree" grep -q '"boxes":{"top":{"k":"work","n":0,"w":1' "$work/
 ok "and its ledger" grep -q '"kind":"suspended\|"kind":"ended"' "$work/page.html"
 ok "and fetches nothing" [ "$(grep -cE '<link|src=|url\(|@import' "$work/page.html")" = 0 ]
 
-# A live run whose texts are hostile: a folder is called "<".
+# A live run with hostile texts: a folder is called "<".
 mkdir "$work/<"
 begin "$satin" run -n 1 -w 1 --name bare --checkpoint "$work/</script><script>alert(1)é.satin" -- "${nap[@]}"
 ok "a node is up" wait_for $((10 * slow)) up bare 1
 try "$satin" view bare --html "$work/bare.html"
 is "a live run is written as one file" "$code" 0
-is "the texts of a run end no script of it" "$(grep -o '</script>' "$work/bare.html" | wc -l)" 2
-ok "… which are all there" grep -q '\\u003c/script\\u003e\\u003cscript\\u003ealert(1)é.satin' "$work/bare.html"
+is "no text of the run ends a script of the page" "$(grep -o '</script>' "$work/bare.html" | wc -l)" 2
+ok "… and the texts are all there" grep -q '\\u003c/script\\u003e\\u003cscript\\u003ealert(1)é.satin' "$work/bare.html"
 "$satin" cancel bare 2>/dev/null
 ended
 
@@ -120,7 +120,7 @@ for bad in "view" "view a b" "view --html"; do
   is "satin $bad is refused" "$code" 2
 done
 try "$satin" view "$work/nothing-here"
-is "what is not there is said" "$code:$(wc -l <<<"$words")" "4:1"
+is "a missing checkpoint is reported" "$code:$(wc -l <<<"$words")" "4:1"
 try "$satin" view nobody
-is "of a bare word both are said" "$code:$(grep -c "there is no run 'nobody' here .* and no checkpoint at '.*/nobody'" <<<"$words")" "1:1"
+is "for a bare word the message names run and checkpoint" "$code:$(grep -c "there is no run 'nobody' here .* and no checkpoint at '.*/nobody'" <<<"$words")" "1:1"
 finish

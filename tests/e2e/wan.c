@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A wide-area network between network namespaces of one machine: wan PIPE NAMESPACE...
  *
- * Namespace i (from 1) gets a device `wan0` with the address 10.9.i.1/16. What is sent there to
- * 10.9.k.x comes out in namespace k, late or never, in the order in which it was sent. Each line in
- * the named pipe PIPE says how, from then on, on the way from A to B; `*` stands for all of them:
+ * Namespace i (from 1) gets a device `wan0` with the address 10.9.i.1/16. A packet that is sent
+ * there to 10.9.k.x arrives in namespace k, late or never, in the order of sending. Each line in
+ * the named pipe PIPE is an order for packets from A to B; `*` means all namespaces:
  *
  *   delay A B MS [JITTER]   each packet takes MS to MS + JITTER
- *   loss A B PERCENT        of the packets are lost
- *   rate A B KBIT           per second; 0: any
- *   queue A B KIB           wait for their turn at most, where there is a rate
- *   cut A B                 nothing goes through
- *   join A B                it does again
- *   wall A B                A cannot open TCP connections to B; those that are open go on
- *   open A B                it can again
+ *   loss A B PERCENT        this share of packets is lost
+ *   rate A B KBIT           limit per second; 0: none
+ *   queue A B KIB           what may wait at most, where there is a rate
+ *   cut A B                 no packet passes
+ *   join A B                ends a cut
+ *   wall A B                A cannot open TCP connections to B; open ones continue
+ *   open A B                ends a wall
  *
- * Prints "ready" when all devices are there, and answers each line by `ok` or `wrong: LINE`. Needs
- * root, or to be it in a user namespace. One thread. */
+ * Prints "ready" when all devices exist, and answers each line with `ok` or `wrong: LINE`. Needs
+ * root, or root in a user namespace. One thread. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -42,13 +42,13 @@ typedef struct
   double delay_us, jitter_us, loss, us_per_byte;
   gsize queue_max;
   gboolean cut, wall;
-  gint64 free_us, last_us; /* when the line is free; when the last packet arrives */
+  gint64 free_us, last_us; /* when the line is free, and when the last packet arrives */
 } Way;
 
 typedef struct
 {
   gint64 at_us;
-  guint64 number; /* of the packet: those of one moment stay in order */
+  guint64 number; /* the packet's number, which orders packets of the same time */
   int to;
   gsize size;
   guint8 bytes[];
@@ -94,7 +94,8 @@ set_up (int socket, int site)
     }
 }
 
-/* The calling thread stays in that namespace; a TUN's descriptor works from anywhere. */
+/* The calling thread stays in that namespace. A TUN device's descriptor works from any
+ * namespace. */
 static void
 open_site (int site, const char *name)
 {
@@ -163,7 +164,7 @@ opens_connection (const guint8 *bytes, gsize size)
   return bytes[9] == IPPROTO_TCP && size >= head + 20 && (bytes[head + 13] & 0x12) == TH_SYN;
 }
 
-/* When a packet of so many bytes arrives; below 0: never. */
+/* The time at which a packet of `size` bytes arrives; negative: never. */
 static gint64
 arrival (Way *way, gsize size, gint64 now_us)
 {
@@ -214,7 +215,7 @@ give_packets (gint64 now_us)
     {
       g_autofree Packet *packet = heap_pop ();
 
-      /* A device that takes no more loses it, as a router would. */
+      /* A full device drops the packet, as a router would. */
       if (write (tuns[packet->to], packet->bytes, packet->size) < 0 && errno != EAGAIN
           && errno != EIO)
         die ("write");
@@ -315,7 +316,8 @@ main (int argc, char **argv)
       for (int k = 0; k < n_sites; k++)
         ways[i][k].queue_max = 128 * 1024;
     }
-  /* Both ends, so that it does not end with who wrote last. */
+  /* Opened for reading and writing, so that the pipe does not end when its last writer closes
+   * it. */
   polled[n_sites] = (struct pollfd){ open (argv[1], O_RDWR | O_NONBLOCK | O_CLOEXEC), POLLIN, 0 };
   if (polled[n_sites].fd < 0)
     die (argv[1]);

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The network that other tests run on (wan.c): it delays, loses, splits and refuses as it is told, and nothing else.
+# The network on which other tests run (wan.c): it delays, loses, cuts and refuses packets as ordered, and does nothing else.
 . "$(dirname "$0")/netns.sh"
 . "$(dirname "$0")/lib.sh"
 
-# Milliseconds until host B says that nobody listens there; 0: it said nothing within SECONDS.
+# Prints the milliseconds until host B refuses a connection from host A; 0 if there is no reply within SECONDS.
 knock () # A B [SECONDS]
 {
   local before code
@@ -22,12 +22,12 @@ ok "this is host 1" eval 'ip -o -4 address show wan0 | grep -q "10\.9\.1\.1/16"'
 ok "orders" wan "delay 1 2 100" "delay 2 1 50 50"
 took=$(knock 1 2)
 ok "delay: both ways count" [ "$took" -ge 150 ]
-quick () { [ "$(knock 3 2)" -lt 150 ]; } # on a busy machine not each time
+quick () { [ "$(knock 3 2)" -lt 150 ]; } # on a busy machine it may take longer
 ok "delay: of one pair only" wait_for 20 quick
 wan "delay * * 0" "cut 1 2"
-ok "cut: nothing goes there" silent 1 2
-ok "cut: nor comes from there what answers" silent 2 1
-ok "cut: the others are reached" answers 1 3
+ok "cut: nothing arrives there" silent 1 2
+ok "cut: replies in that direction do not arrive, either" silent 2 1
+ok "cut: the other host is reached" answers 1 3
 wan "join 1 2"
 ok "join" answers 1 2
 wan_cut 3
@@ -41,5 +41,5 @@ ok "loss of all" silent 1 2
 wan "loss * * 0" "rate 1 2 8" # 8 kbit/s: 60 bytes take 60 ms
 took=$(knock 1 2)
 ok "rate" [ "$took" -ge 50 ]
-ok "what it does not know it refuses" eval '! wan "flood 1 2" >/dev/null'
+ok "an unknown order is refused" eval '! wan "flood 1 2" >/dev/null'
 finish

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A run with as many saved rows as one wants: a job with TOP leaves, and below it LEVELS jobs, one
- * below the other, with WIDTH leaves each. The lowest makes the file WIDE_GO.waits and
- * waits until WIDE_GO exists, so that no leaf's row is taken in by the row of a job above it. wide
- * TOP LEVELS WIDTH prints the number of leaves. */
+/* A run with any number of saved rows: a job with TOP leaves, and below it a chain of LEVELS jobs
+ * with WIDTH leaves each. The lowest job creates the file WIDE_GO.waits and waits until WIDE_GO
+ * exists. Until then no row of a leaf is replaced by the row of a job above it. Usage: wide TOP
+ * LEVELS WIDTH; prints the number of leaves. */
 #include <satin.h>
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@ SATIN_JOB (leaf, int32_t, (int32_t, level), (int32_t, number))
   return 1;
 }
 
-/* A best value that gets better all the time, so that there is always something to save. */
+/* A best value that improves all the time, so that there is always something to save. */
 SATIN_RECORD (Beat, (int64_t, n))
 
 static const Beat *
@@ -45,14 +45,14 @@ SATIN_JOB (gate, int32_t, (int32_t, unused))
   return 0;
 }
 
-/* `top`: leaves of this job, 0: as many as of those below. */
+/* `top`: the number of leaves of this job; 0: `width`, as in the jobs below. */
 SATIN_JOB (level, int64_t, (int32_t, top), (int32_t, levels), (int32_t, width))
 {
   int32_t n = top > 0 ? top : width, none = 0;
   g_autofree int32_t *each = g_new0 (int32_t, (gsize)n);
   int64_t below = 0, sum = 0;
 
-  /* The first one spawned is the last that its own worker runs. */
+  /* A worker runs the child that it spawned first last. */
   if (levels > 0)
     satin_spawn (level, &below, 0, levels - 1, width);
   else

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A tree whose leaves take some milliseconds and return squares, and a machine that computes wrong:
- * the process that makes the file WRONG_CLAIM adds 1 to each, with WRONG_ALL set all do. With
- * WRONG_TIME set each depends on the time. With "chain" there are DEPTH leaves, one after the
- * other, so none can be lent. wrong DEPTH MS [chain] */
+/* A tree of 2^DEPTH leaves that sleep for MS milliseconds and return squares. The process that
+ * creates the file WRONG_CLAIM computes wrong: it adds 1 to each result. With WRONG_ALL set all
+ * processes do. With WRONG_TIME set each result depends on the time. With `chain` there are DEPTH
+ * leaves one after the other, so none can be stolen. Usage: wrong DEPTH MS [chain]. */
 #include <satin.h>
 
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Asked once in each process; atomic. 0: not yet, 1: no, 2: yes. */
+/* Whether this process computes wrong, determined once; atomic. 0: not yet known, 1: no, 2: yes. */
 static int is_wrong;
 
 static gboolean
