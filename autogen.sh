@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# From a clone to a build. `./autogen.sh` makes configure; `./autogen.sh build`, `demo` and `check` go on
-# from there in _build/, after installing the Debian packages that are missing.
+# From a clone to a build. `./autogen.sh` makes configure. `./autogen.sh build`, `demo` and `check` then continue in _build/,
+# after they have installed missing Debian packages.
 set -eu
 cd "$(dirname "$0")"
 
@@ -10,7 +10,7 @@ LOG=
 
 say () { echo "autogen: $*" >&2; }
 
-# Runs a step without its words; they are shown when it fails.
+# Runs a step without showing its output, unless it fails.
 quietly ()
 {
   LOG=$(mktemp)
@@ -67,7 +67,7 @@ make_configure ()
   quietly autoreconf -fi
 }
 
-# An old _build goes on with its own settings; make runs configure again when it has to.
+# An old _build keeps its settings; make runs configure again when it has to.
 build ()
 {
   install_packages
@@ -110,7 +110,7 @@ case ${1-} in
     say "checking; this takes some minutes"
     make -s -C _build -j"$(nproc 2>/dev/null || echo 2)" check TESTS= </dev/null || exit 1
     tests=$(make -s -C _build list-tests) || exit 1
-    # Many side by side: most of them wait most of the time.
+    # Many tests run in parallel: most of them wait most of the time.
     # shellcheck disable=SC2086
     make -s -C _build -j$((3 * $(nproc 2>/dev/null || echo 2))) check TESTS="$(echo $tests)" </dev/null
     ;;

@@ -79,7 +79,8 @@ typedef struct
   gboolean twice;
 } Program;
 
-/* Runs here and, when asked, in another process that begins at the same moment. */
+/* Runs the program's work and, with --twice, also in a second process that begins at the same
+ * moment. */
 static void *
 run (void *data)
 {
@@ -105,7 +106,7 @@ run (void *data)
           program->compute (&program->work, result);
           _exit (0);
         }
-      usleep (20000); /* until the other stands at its read */
+      usleep (20000); /* until the other process waits in read */
     }
   begin = bench_now ();
   if (program->twice && write (go[1], &token, 1) != 1)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the benchmark's programs share: the command line, the clock, the line that they print, and
+/* Shared by the benchmark's programs: the command line, the clock, the line that they print, and
  * the work of one node of each kernel. Every runtime does the same work with the same functions;
- * only how a child is started and awaited differs.
+ * only starting a child and waiting for it differ.
  *
- * A program is called as PROGRAM KERNEL ARGUMENT and prints one line: seconds, result, and the
- * greatest resident memory in KiB. */
+ * Usage: PROGRAM KERNEL ARGUMENT prints one line: seconds, result, and the peak resident memory in
+ * KiB. */
 #pragma once
 
 #include "integrate/simpson.h"
@@ -22,7 +22,7 @@ typedef struct
 
 #define BENCH_RESULT_MAX 128
 
-/* Reads KERNEL ARGUMENT. Ends the program with a sentence and exit code 2 when it is not known. */
+/* Reads KERNEL ARGUMENT. If they are unknown, ends the program with a message and exit code 2. */
 BenchWork bench_work (const char *kernel, const char *argument);
 
 /* Seconds of the monotonic clock. */
@@ -35,9 +35,9 @@ void bench_show_double (char *result, double value);
 /* Prints the line. */
 void bench_print (double seconds, const char *result);
 
-/* main () of the programs without Satin: `compute` writes what it found to `result`
- * (BENCH_RESULT_MAX bytes). It runs on a C stack deep enough for every tree. With --twice it runs
- * in two processes at once, and the time is until both are done. */
+/* main () of the programs without Satin: `compute` writes its result to `result` (BENCH_RESULT_MAX
+ * bytes). It runs on a C stack deep enough for every tree. With --twice it runs in two processes at
+ * once, and the time lasts until both are done. */
 int bench_main (int argc, char **argv, void (*compute) (const BenchWork *work, char *result));
 
 /* The interval of `integrate`. */
@@ -64,14 +64,14 @@ sum_piece (int64_t from, int64_t to)
   return (int64_t)sum;
 }
 
-/* Wraps around. */
+/* Wraps around on overflow. */
 static inline int64_t
 sum_add (int64_t a, int64_t b)
 {
   return (int64_t)((uint64_t)a + (uint64_t)b);
 }
 
-/* The first `row` rows of a chess board: in which column each has its queen. */
+/* The column of the queen in each row of a chess board. */
 SATIN_RECORD (Board, (uint8_t, at, 16))
 
 static inline gboolean

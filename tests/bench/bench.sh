@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# make bench: runs every measure in interleaved rounds, prints a table, writes bench.json. See tests/bench/README.
+# make bench: makes all runs in interleaved rounds, prints a table, writes bench.json. See tests/bench/README.
 #   BENCH_BUILD   the build folder with bin/ and tests/bench/
-#   BENCH_OUT     where bench.json goes
+#   BENCH_OUT     the path of bench.json
 #   ROUNDS, ONLY, IDLE_S  as in README
 set -u
 : "${BENCH_BUILD:?}" "${BENCH_OUT:?}"
@@ -10,7 +10,7 @@ ROUNDS=${ROUNDS:-7} ONLY=${ONLY:-} IDLE_S=${IDLE_S:-60}
 here=$(dirname "$0")
 bin=$BENCH_BUILD/tests/bench satin=$BENCH_BUILD/bin/satin
 limit_s=300   # the longest that one run may take
-settle_ms=300 # until the other node of a run is there and hungry
+settle_ms=300 # until the other node of a run has joined and is idle
 work=$(mktemp -d "${TMPDIR:-/tmp}/satin-bench-XXXXXX")
 export XDG_STATE_HOME=$work/state XDG_CONFIG_HOME=$work/config
 trap 'rm -rf "$work"' EXIT
@@ -21,7 +21,7 @@ case $ROUNDS in '' | *[!0-9]* | 0) echo "bench: ROUNDS must be a number from 1 o
 
 . "$here/parts.sh"
 
-# Is this part, or this kernel, asked for?
+# TRUE if ONLY names one of these parts or kernels, or is empty.
 wanted () # WORD…
 {
   local word asked
@@ -53,7 +53,7 @@ plan ()
   planned "$bench|$runtime|$workers|$processes" || plans+=("$bench|$runtime|$workers|$processes|$rounds")
 }
 
-# Something did not work: said at the end, and the rest goes on.
+# Reports a failure at once and again at the end; the other runs go on.
 failed () # WORDS
 {
   echo "FAILED: $1" >>"$work/warnings"
@@ -61,7 +61,7 @@ failed () # WORDS
   echo "bench: $1" >&2
 }
 
-# Runs one: prints what the program prints.
+# Makes one run and prints the output of the program.
 start () # BENCH RUNTIME WORKERS PROCESSES
 {
   local kernel=${1%% *} argument=${1#* } runtime=$2 workers=$3 processes=$4
@@ -113,7 +113,7 @@ rounds_of_all ()
   say
 }
 
-# A machine that is busy gives figures that mean nothing: the same short work, over and over, on both cores at once.
+# Warns if the machine is busy, which makes the figures meaningless: repeats the same short work on both cores at once.
 calm () # WHEN
 {
   local i line spread load

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The kernels with the tasks of OpenMP. OMP_NUM_THREADS says how many threads. */
+/* The kernels with the tasks of OpenMP. OMP_NUM_THREADS is the number of threads. */
 #include "bench.h"
 
 static int64_t
@@ -80,7 +80,7 @@ integrate (Piece piece, double epsilon)
   return x + y;
 }
 
-/* As people write it: the runtime cuts the range. */
+/* The usual way: the runtime divides the range. */
 static int64_t
 sum (int64_t n)
 {

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The parts of the benchmark: what is run. Sourced by bench.sh; the measures that are made of it stand in `measures`.
+# The parts of the benchmark: which runs are made. Sourced by bench.sh. `measures` lists the figures that are computed from
+# them.
 
 plan_parts ()
 {
@@ -14,7 +15,7 @@ plan_parts ()
   plan one "sum 1000000000" satin 1 1
   plan one "sumhand 1000000000" satin 1 1
 
-  # peers: the runtimes that other people use, on the same kernels. Their fib 40 takes ten seconds.
+  # peers: the other runtimes on the same kernels. Their fib 40 takes ten seconds.
   for bench in "fib 32" "nqueens 12" "uts T1" "uts T3" "sum 1000000000"; do
     plan peers "$bench" serial 1 1
     plan peers "$bench" satin 1 1
@@ -29,8 +30,8 @@ plan_parts ()
   plan peers "fib 40" openmp 1 1 1
   plan peers "fib 40" tbb 1 1 1
 
-  # two: two workers in one process. nodes: two processes of one worker. Against the ceiling: what plain C run twice at
-  # once gives here.
+  # two: two workers in one process. nodes: two processes of one worker. Both against the ceiling, which two processes of plain
+  # C at once show.
   for bench in "fib 42" "nqueens 14" "uts T1" "uts T3"; do
     plan two "$bench" serial 1 1
     plan two "$bench" serial-twice 2 2
@@ -50,7 +51,7 @@ figure () # NAME VALUE
   echo "$1|$2" >>"$figures"
 }
 
-# A run of two nodes of one worker each, which share a page.
+# Makes a run of two nodes of one worker each, which share a page.
 pair () # [OPTIONS…] -- COMMAND…
 {
   rm -f "$work/shared"
@@ -64,7 +65,8 @@ tls_steal ()
   line=$(pair --tcp -- "$bin/probe" 300 0) && echo "${line%% *}"
 }
 
-# steal: from a request to the job, beside a plain exchange of as many bytes, and over TLS beside a Unix socket.
+# steal: the time from a request to the job, compared with a plain exchange of as many bytes; over TLS compared with a Unix
+# socket.
 part_steal ()
 {
   local round mode count gap line p50 request reply raw tls _
@@ -98,13 +100,13 @@ part_bulk ()
   done
 }
 
-# Where the figure hardly changes from round to round.
+# Fewer rounds for figures that hardly change from round to round.
 few_rounds=$((ROUNDS < 6 ? 1 : ROUNDS / 3))
 
-# One key of a file of figures.
+# Prints the value of a key in a file of --stats.
 stat_of () { sed -n 's/.*"'"$1"'": *\([0-9.e+-]*\).*/\1/p' "$2"; }
 
-# checkpoint: what of all CPU goes into scans, the driver's thread and the scribe's. A shallow and a deep tree.
+# checkpoint: the share of the CPU time that scans, the driver's thread and the scribe's take; for a shallow and a deep tree.
 part_checkpoint ()
 {
   local round bench interval
@@ -124,7 +126,7 @@ part_checkpoint ()
   done
 }
 
-# CPU seconds that process PID has used.
+# Prints the CPU seconds of process PID.
 cpu_of ()
 {
   if ! cat "/proc/$1"/task/*/schedstat 2>/dev/null | awk '{ ns += $1 } END { if (NR > 0) print ns / 1e9; exit NR == 0 }'; then
@@ -132,7 +134,7 @@ cpu_of ()
   fi
 }
 
-# idle: a node that finds no work, while another one's only job sleeps.
+# idle: the CPU time of a node without work, while the only job, on the other node, sleeps.
 part_idle ()
 {
   local before after pid node=
@@ -150,7 +152,7 @@ part_idle ()
   figure idle "$(awk -v a="$before" -v b="$after" -v s="$IDLE_S" 'BEGIN { print (b - a) * 60 / s }')"
 }
 
-# memory: the greatest resident memory with two workers, and what each further one takes.
+# memory: the peak resident memory with two workers, and what each further worker adds.
 part_memory ()
 {
   local round few many

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How long a steal takes between two nodes of one worker each, from the thief's request on its way
- * to the first instruction of the job there. `probe COUNT GAP_US` prints p50 and p99 in
- * microseconds, the number of samples, and the bytes of request and reply. GAP_US 0: there are jobs
- * when the thief asks. Else the victim gives nothing for GAP_US between two jobs, and the thief has
- * fallen asleep: then the first instruction is counted from its last request. The jobs of this
- * program are no model: they look at clocks and at a page that the processes share. To know when
- * the thief asked, the program stands between Satin and the C library at the calls that send and
- * receive, and at the one that finds those of GnuTLS. */
+/* Measures how long a steal takes between two nodes of one worker each: from the sending of the
+ * thief's request to the first instruction of the job on the thief. `probe COUNT GAP_US` prints p50
+ * and p99 in microseconds, the number of samples, and the bytes of request and reply. With GAP_US 0
+ * there are jobs when the thief asks. Otherwise the victim has no job to give for GAP_US between
+ * two jobs, and the thief falls asleep; the time then counts from its last request. The jobs are
+ * not pure: they read clocks and a page that the processes share. To notice the request, the
+ * program replaces the C library's functions that send and receive, and the one that looks up those
+ * of GnuTLS. */
 #include "shared.h"
 
 #include "mesh/session-frame.h"
@@ -24,20 +24,20 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* What the arguments of a probe begin with: by this its arrival is seen in what is received. */
+/* The arguments of a probe begin with this number. In received bytes it marks the arrival of a
+ * probe. */
 #define MARK UINT64_C (0x9e3779b97f4a7c15)
 #define PATIENCE_NS INT64_C (5000000000)
 #define TICK_NS 3000
-#define AT_ONCE 12 /* jobs that are there when the thief asks */
+#define AT_ONCE 12 /* jobs that are ready when the thief asks */
 
 /* The thief's side of the last exchange. The sockets belong to one thread at a time. */
-static int64_t sent_ns, sent_bytes; /* atomic: the last that was sent */
-static int64_t asked_ns,
-    asked_bytes;              /* atomic: the last that was sent before the last probe came */
-static int64_t arrived_bytes; /* atomic: of the reply that brought it; 0: taken */
+static int64_t sent_ns, sent_bytes;   /* atomic: the last request that was sent */
+static int64_t asked_ns, asked_bytes; /* atomic: the last request before the last probe arrived */
+static int64_t arrived_bytes; /* atomic: the size of the reply with that probe; 0: already used */
 
-/* Is there a request for jobs in what is sent? It begins with a frame, and has whole ones, as all
- * that is short. Its message is in a frame of a session. */
+/* TRUE if the bytes contain a request for jobs. They begin with a frame and, as all short sends do,
+ * consist of whole frames. The message is in a frame of a session. */
 static int
 has_request (const uint8_t *data, size_t bytes)
 {
@@ -79,7 +79,7 @@ note_received (const void *data, ssize_t bytes)
   if (bytes < (ssize_t)sizeof mark || memmem (data, (size_t)bytes, &mark, sizeof mark) == NULL)
     return;
   int64_t at_ns = __atomic_exchange_n (&sent_ns, 0, __ATOMIC_RELAXED);
-  if (at_ns == 0) /* the rest of a reply */
+  if (at_ns == 0) /* the rest of a reply that was already counted */
     return;
   __atomic_store_n (&asked_ns, at_ns, __ATOMIC_RELAXED);
   __atomic_store_n (&asked_bytes, __atomic_load_n (&sent_bytes, __ATOMIC_RELAXED),
@@ -144,7 +144,7 @@ sendmsg (int fd, const struct msghdr *message, int flags)
   return true_sendmsg (fd, message, flags);
 }
 
-/* An eventfd is written by 8 bytes; nothing that a node says to another is so short. */
+/* A write of 8 bytes goes to an eventfd; messages between nodes are longer. */
 EXPORT ssize_t
 write (int fd, const void *data, size_t bytes)
 {
@@ -198,7 +198,7 @@ readv (int fd, const struct iovec *vectors, int n)
   return got;
 }
 
-/* Under TLS what is said is seen before it is enciphered, and after. */
+/* Under TLS messages are inspected before encryption and after decryption. */
 static __typeof__ (gnutls_record_send) *true_record_send;
 static __typeof__ (gnutls_record_recv) *true_record_recv;
 
@@ -245,15 +245,15 @@ spin (int64_t ns)
     continue;
 }
 
-/* Keeps its worker busy for a moment, like a small leaf. */
+/* Keeps its worker busy for a short time, like a small leaf. */
 SATIN_JOB (tick, int32_t, (int32_t, ns))
 {
   spin (ns);
   return ns;
 }
 
-/* Keeps the victim's worker busy, with jobs as any program has them, until all probes up to
- * `number` have begun elsewhere. 0: nobody took them. */
+/* Keeps the victim's worker busy with ordinary jobs until all probes up to `number` have begun on
+ * the thief. Returns 0 if no node took them in time. */
 SATIN_JOB (hold, int32_t, (int64_t, number))
 {
   int64_t until = shared_now () + PATIENCE_NS;
@@ -267,7 +267,7 @@ SATIN_JOB (hold, int32_t, (int64_t, number))
   return 1;
 }
 
-/* `fresh`: the thief was told that there is nothing, and waits. */
+/* `fresh`: before this probe the thief was told that there is no job, and waits; not counted. */
 SATIN_JOB (probe, int32_t, (uint64_t, mark), (int32_t, fresh), (int32_t, victim))
 {
   Shared *page = shared ();
@@ -313,7 +313,7 @@ probe_main (SatinRun *run, int argc, char **argv)
       fprintf (stderr, "usage: probe COUNT GAP_US\n");
       return 2;
     }
-  usleep (300000); /* until the other node is there */
+  usleep (300000); /* until the other node has joined */
   if (!satin_root (run, steals, &taken, atoi (argv[1]), atoi (argv[2])))
     return satin_stopped (run);
   if (page->samples == 0)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the kernel needs for the exchange of a steal: `raw spinning|asleep|tcp COUNT GAP_US
- * REQUEST_BYTES REPLY_BYTES` prints the p50 and p99, in microseconds, of a request over a Unix
- * socket (tcp: loopback TCP, spinning) and its reply. The one who is asked waits in epoll_wait
- * while another thread of his computes, as the worker of a victim does. The one who asks waits in
- * epoll_wait too, for as long as it takes when asleep, and without waiting when spinning. */
+/* Measures the plain exchange of a steal's bytes: `raw spinning|asleep|tcp COUNT GAP_US
+ * REQUEST_BYTES REPLY_BYTES` prints the p50 and p99, in microseconds, of a request and its reply
+ * over a Unix socket (tcp: loopback TCP, spinning). The process that answers waits in epoll_wait
+ * while another of its threads computes, like a victim's worker. The process that asks calls
+ * epoll_wait, too: without a timeout when asleep, and with timeout 0, again and again, when
+ * spinning. */
 #include "shared.h"
 
 #include <netinet/in.h>
@@ -41,7 +42,7 @@ epoll_of (int fd)
   return poll;
 }
 
-/* FALSE: the other end is gone. */
+/* FALSE if the other end has closed the connection. */
 static int
 receive (int poll, int fd, size_t bytes, int spinning)
 {
@@ -83,7 +84,7 @@ victim (int fd, size_t request, size_t reply)
   _exit (0);
 }
 
-/* The pause between two steals: at work when spinning, or asleep. */
+/* The pause between two steals: the thread computes when spinning, else it sleeps. */
 static void
 pause_us (int64_t gap_us, int spinning)
 {
@@ -95,7 +96,7 @@ pause_us (int64_t gap_us, int spinning)
     continue;
 }
 
-/* As the two ends of a link of Satin's. */
+/* A TCP connection with the options of a link between nodes. */
 static int
 tcp_pair (int ends[2])
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The kernels with Satin. `fibcall` is fib with one spawn and one call. A third argument is how
- * many milliseconds main waits before the root starts, so that other nodes are there when the clock
- * starts. */
+/* The kernels with Satin. `fibcall` is fib with one spawn and one call. A third argument is the
+ * number of milliseconds that main waits before the root starts, so that other nodes have joined
+ * when the clock starts. */
 #include "bench.h"
 
 #include <unistd.h>
@@ -89,7 +89,7 @@ SATIN_REDUCE (sum, int64_t, sum_add)
   return sum_piece (from, to);
 }
 
-/* The same without the word for it. */
+/* The same loop as a recursion by hand, without SATIN_REDUCE. */
 SATIN_JOB (sumhand, int64_t, (int64_t, from), (int64_t, to))
 {
   int64_t x, y;
@@ -102,7 +102,7 @@ SATIN_JOB (sumhand, int64_t, (int64_t, from), (int64_t, to))
   return sum_add (x, y);
 }
 
-/* FALSE: the run ended elsewhere. */
+/* FALSE if the run ended without a result. */
 static gboolean
 compute (SatinRun *run, const BenchWork *work, char *result)
 {

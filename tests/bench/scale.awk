@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The tables of scale.sh, from lines SIZE NAME VALUE; SIZE of a simulated run is sim-NODES.
+# Prints the tables of scale.sh, from lines SIZE NAME VALUE. The SIZE of a simulated run is sim-NODES.
 {
   if (!($1 in seen)) {
     seen[$1] = 1
@@ -23,7 +23,7 @@ function more(size, name) {
     sprintf("%+.2f", value[size, "crash_" name] - value[size, name]) : "-"
 }
 
-# The largest size for which this is known; "": none.
+# The largest size that has this figure; "" if there is none.
 function largest(prefix, name,    i, best) {
   for (i in seen)
     if ((i ~ /^sim-/) == (prefix != "") && has(i, name) && (best == "" || nodes(i) > nodes(best)))
@@ -33,7 +33,7 @@ function largest(prefix, name,    i, best) {
 
 function nodes(size) { sub(/^sim-/, "", size); return size + 0 }
 
-# One bound, for runs of `at` nodes: the figure of the largest run stands for it if there is none of that size.
+# Prints one bound, for runs of `at` nodes. If there is no run of that size, the largest run stands for it.
 function bound(what, at, prefix, name, limit, least, divide,    size, is, good, reached) {
   size = has(prefix at, name) ? prefix at : largest(prefix, name)
   if (size == "") {

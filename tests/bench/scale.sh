@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# make scale: what grows with the number of nodes, in real runs on this machine and in simulated ones, and a table against
-# the bounds. See tests/bench/README.
+# make scale: measures what grows with the number of nodes, in real runs on this machine and in simulated ones, and compares it
+# with the bounds. See tests/bench/README.
 #   SCALE_BUILD   the build folder with bin/ and tests/sim/
 #   SIZES         numbers of real nodes
 #   SIM_SIZES     numbers of simulated nodes
@@ -12,8 +12,8 @@ satin=$SCALE_BUILD/bin/satin sleep=$SCALE_BUILD/bin/sleep sim=$SCALE_BUILD/tests
 limit_s=900    # the longest that one run may take
 nodes_max=1024 # the protocol's MESSAGE_MEMBERS_MAX
 sim_each=256   # leaves of 10 ms for each simulated node
-own_fds=64     # descriptors of a node besides its links, at most
-own_kib=16384  # memory of a node that no other shares, at least
+own_fds=64     # a node's descriptors besides its links, at most
+own_kib=16384  # a node's own memory, at least
 work=$(mktemp -d "${TMPDIR:-/tmp}/satin-scale-XXXXXX")
 export XDG_STATE_HOME=$work/state XDG_CONFIG_HOME=$work/config
 trap 'rm -rf "$work"' EXIT
@@ -36,7 +36,7 @@ bad ()
   echo "$1" >>"$work/bad"
 }
 
-# What stands in the way of so many nodes on this machine, as a sentence; empty: nothing.
+# Prints why this machine cannot run so many nodes; nothing if it can.
 obstacle () # NODES
 {
   local n=$1 most free
@@ -57,8 +57,8 @@ obstacle () # NODES
     && echo "$((free / 1024)) MiB of memory are free, and $n nodes need $((n * own_kib / 1024)) MiB"
 }
 
-# Leaves sleep, so they need no core: a tree of 2^depth of them, each so many ms. As the bounds have it: 64 of 100 ms for
-# each of 256 nodes, about 8 of 1 s for each of 1,000.
+# Leaves sleep, so they need no core: a tree of 2^depth leaves. As in the bounds: 64 leaves of 100 ms for each node, and from
+# 257 nodes on about 8 of 1 s.
 plan_of () # NODES
 {
   local n=$1 each=64 depth=0 leaves=1
@@ -75,7 +75,7 @@ plan_of () # NODES
 now () { date +%s.%N; }
 addresses () { compgen -G "$XDG_STATE_HOME/satin/runs/$1/node-*.address"; }
 
-# Memory that is a node's own, its descriptors and sockets, as means of all nodes that live.
+# Records the memory (PSS), descriptors and sockets of a node, as means over all living nodes.
 look () # SIZE PIDS…
 {
   local size=$1 pid key value rest n=0 pss=0 fds=0 most=0 sockets folders=()
@@ -99,7 +99,7 @@ look () # SIZE PIDS…
   figure "$size" sockets "$(awk "BEGIN { printf \"%.1f\", $sockets / $n }")"
 }
 
-# One run. `crash`: one node is killed in the middle. FALSE: it failed.
+# Makes one run; with `crash` one node is killed in the middle. FALSE if the run failed.
 run () # SIZE crash|calm
 {
   local size=$1 kind=$2 name=scale-$$-$1-$2 start pids n=0 prefix=
@@ -134,7 +134,7 @@ run () # SIZE crash|calm
   figure "$size" "${prefix}run_s" "$(sed 's/.*"wall_s": *\([0-9.]*\).*/\1/' "$work/stats")"
 }
 
-# A node that is not the master.
+# Prints a node that is not the master.
 victim () # RUN PIDS…
 {
   local name=$1 log pid

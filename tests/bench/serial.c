@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The kernels in plain C: what the others are compared with. */
+/* The kernels in plain C, with which the others are compared. */
 #include "bench.h"
 
 static int64_t

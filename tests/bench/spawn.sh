@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# make bench-spawn: instructions of a node of fib, counted by callgrind: what fib 24 takes more than fib 18, over the
-# nodes with children that it has more. This does not depend on how busy the machine is.
+# make bench-spawn: instructions for a node of fib, counted by callgrind: the difference between fib 24 and fib 18, divided by
+# the difference of their numbers of nodes with children. It does not depend on how busy the machine is.
 set -u
 : "${BENCH_BUILD:?}"
 satin=$BENCH_BUILD/tests/bench/satin serial=$BENCH_BUILD/tests/bench/serial
@@ -10,7 +10,7 @@ export XDG_STATE_HOME=$work/state XDG_CONFIG_HOME=$work/config
 trap 'rm -rf "$work"' EXIT
 command -v valgrind >/dev/null || { echo "bench-spawn: valgrind is missing" >&2; exit 1; }
 
-# Instructions of all threads of a command.
+# Prints the instructions of all threads of a command.
 instructions () # COMMAND…
 {
   valgrind --tool=callgrind --callgrind-out-file="$work/out" "$@" >"$work/answer" 2>"$work/words" </dev/null || {

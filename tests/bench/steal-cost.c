@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two Nodes in one process (node-world), and so many steals between them: the thief is hungry,
- * asks, gets one job, runs it, and its result goes back. steal-cost.sh counts the instructions of
- * node_step and of what it leaves to be freed. Prints how many messages went. */
+/* Makes STEALS steals between two Nodes in one process (node-world): the thief is idle, asks, gets
+ * one job, runs it and returns its result. steal-cost.sh counts the instructions of node_step and
+ * of freeing its effects. Prints the number of messages for each steal. */
 #include "tests/unit/node-world.h"
 
 #include <stdio.h>

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# make bench-steal: instructions that the protocol of both nodes spends on one steal and its result (steal-cost.c), by
-# callgrind: what 1,000 steals take more than 200. This does not depend on how busy the machine is.
+# make bench-steal: instructions that the protocol of both nodes needs for one steal and its result (steal-cost.c), counted by
+# callgrind: from the difference between 1,000 steals and 200. It does not depend on how busy the machine is.
 #   COST_BUILD     the build folder with tests/bench/steal-cost
-#   COST_PROFILE   (optional) a file for callgrind_annotate: what the 1,000 took
+#   COST_PROFILE   (optional) where to keep the profile of the 1,000 steals, for callgrind_annotate
 set -u
 : "${COST_BUILD:?}"
 rig=$COST_BUILD/tests/bench/steal-cost
@@ -12,7 +12,7 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/satin-bench-XXXXXX")
 trap 'rm -rf "$work"' EXIT
 command -v valgrind >/dev/null || { echo "bench-steal: valgrind is missing" >&2; exit 1; }
 
-# Of so many steals: within the steps, and where their effects are freed.
+# Prints the instructions of so many steals: inside node_step and node_effect_clear.
 instructions () # STEALS
 {
   valgrind --tool=callgrind --collect-atstart=no --toggle-collect=node_step --toggle-collect=node_effect_clear \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How long a steal between two nodes takes: from the end of one stolen job on the thief's worker to
- * the start of the next one there (so the result's way back is in it), beside a plain epoll
- * exchange of as many bytes between the same two processes, in turns. Run it by steal-latency.sh,
- * with two nodes of one worker each; its jobs are not pure, they only measure. */
+/* Measures how long a steal between two nodes takes: from the end of one stolen job on the thief's
+ * worker to the start of the next, which includes the way back of the result. Compares it with a
+ * plain epoll exchange of as many bytes between the same two processes, in turns. `make bench-net`
+ * runs it, with two nodes of one worker each. Its jobs are not pure: they only measure. */
 #include <satin.h>
 
 #include <inttypes.h>
@@ -19,7 +19,7 @@
 
 #define REQUEST_BYTES 136 /* a result and a request */
 #define REPLY_BYTES 168   /* an acknowledgement and one job */
-#define WORKS 10          /* jobs of one turn; the thief gets about half of them */
+#define WORKS 10          /* `work` jobs of one turn; the thief gets about half of them */
 #define EXCHANGES 5
 #define BURN_US 2000
 #define PATIENCE_US 60000
@@ -28,7 +28,7 @@
 typedef struct
 {
   guint32 n_steals, n_raws, n_firsts;
-  guint32 started; /* works that began elsewhere in this turn */
+  guint32 started; /* `work` jobs that began on the thief in this turn */
   gint64 opened_us;
   double steals[SAMPLES_MAX], raws[SAMPLES_MAX], firsts[SAMPLES_MAX];
 } Board;
@@ -78,7 +78,7 @@ address (gint64 master)
   return to;
 }
 
-/* The raw victim: sleeps in epoll, answers each request. */
+/* The victim of the plain exchange: sleeps in epoll_wait and answers each request. */
 static void *
 answer (void *data)
 {
@@ -118,7 +118,7 @@ start_answering (gint64 master)
   pthread_detach (thread);
 }
 
-/* One raw exchange: asks, and looks for the reply, with yields or asleep. */
+/* One plain exchange: sends a request and waits for the reply, asleep or by polling with yields. */
 static void
 exchange (int fd, int epoll, gboolean asleep)
 {
@@ -160,7 +160,8 @@ measure_raw (gint64 master, gboolean asleep)
     }
 }
 
-/* One job to steal; `turn` tells consecutive ones. raw: 0 none, 1 spinning, 2 asleep. */
+/* One job to steal; jobs of the same `turn` are consecutive. raw: 0 no plain exchange, 1 spinning,
+ * 2 asleep. */
 SATIN_JOB (work, int64_t, (int64_t, master), (int32_t, turn), (int32_t, raw))
 {
   static int last_turn = -1;
@@ -183,7 +184,7 @@ SATIN_JOB (work, int64_t, (int64_t, master), (int32_t, turn), (int32_t, raw))
   return turn;
 }
 
-/* Keeps the victim's worker busy until the thief has had `n` works. */
+/* Keeps the victim's worker busy until the thief has begun `n` `work` jobs. */
 SATIN_JOB (hold, int64_t, (int64_t, master), (int32_t, n))
 {
   Board *to = board (master);

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Medians and ratios. Reads samples, BENCH|RUNTIME|WORKERS|PROCESSES|SECONDS a line, and the files `measures` and
+# Computes medians and ratios. Reads samples, BENCH|RUNTIME|WORKERS|PROCESSES|SECONDS a line, and the files `measures` and
 # `figures`; writes the file `json`; prints both tables.
 #   measures: WHAT|over|RUN|RUN, WHAT|ceiling|BENCH|WORKERS,PROCESSES or WHAT|figure|NAME|UNIT, then |MUST|AIM, each with
 #   < for "at most" or > for "at least"; `= TEXT` is a heading. A RUN is BENCH,RUNTIME,WORKERS,PROCESSES.
-#   figures: NAME|VALUE a line; several lines of a name are samples of it.
+#   figures: NAME|VALUE a line; several lines of one name are samples.
 
 BEGIN { FS = "|"; CEILING_MAX = 1.06 }
 
@@ -63,7 +63,7 @@ function print_times(    i, f, run, serial)
     }
 }
 
-# The speed-up over what two cores give: (T1 / T2) / (2 x plain C once / plain C twice at once).
+# The speed-up as a share of the ceiling: (T1 / T2) / (2 x plain C once / plain C twice at once).
 function over_ceiling(time, bench, place,    one, many, serial, twice)
 {
   one = bench ",satin,1,1"
@@ -83,7 +83,7 @@ function shown(bound)
   return (substr(bound, 1, 1) == "<" ? "<= " : ">= ") substr(bound, 2)
 }
 
-# More than the ceiling by more than noise: the two processes of plain C waited for somebody else's.
+# Above the ceiling by more than noise: other programs delayed the two processes of plain C.
 function verdict(value, must, aim, most)
 {
   if (most != "" && value > most)
@@ -91,7 +91,7 @@ function verdict(value, must, aim, most)
   return reached(value, aim) ? "reaches the aim" : reached(value, must) ? "ok" : "MISSED"
 }
 
-# The heading only when something stands below it.
+# Prints the heading before the first line below it.
 function print_line(what, value, best, must, aim, most)
 {
   if (heading != "")

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The kernels with the task groups of oneTBB. BENCH_WORKERS says how many threads. */
+/* The kernels with the task groups of oneTBB. BENCH_WORKERS is the number of threads. */
 #include "bench.h"
 
 #include <cstdlib>

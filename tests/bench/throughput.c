@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How fast large results travel: jobs that return SIZE bytes run on the other node; the time runs
- * from the end of the job there to the end of the sync here. Run it with two nodes of one worker
- * each. Its jobs are not pure, they only measure. */
+/* Measures how fast large results are sent: jobs that return SIZE bytes run on the other node. The
+ * time is from the end of the job there to the end of the sync here. Run it with two nodes of one
+ * worker each. Its jobs are not pure: they only measure. */
 #include <satin.h>
 
 #include <fcntl.h>
@@ -39,7 +39,7 @@ now (void)
   return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* The same bytes again and again: what they cost to make is not the question. */
+/* Returns the same bytes each time: the time to make them is not measured. */
 static GBytes *
 block (gint64 size)
 {
@@ -64,7 +64,7 @@ SATIN_JOB (blob, Blob, (int64_t, master), (int64_t, size))
   return result;
 }
 
-/* Keeps this worker busy until the other node has taken the blob. */
+/* Keeps this worker busy until the other node has taken `n` blobs. */
 SATIN_JOB (hold, int32_t, (int64_t, master), (int32_t, n))
 {
   for (double end = now () + PATIENCE_S;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Files given as checkpoints: opened, or salvaged, or refused; every row that is given was written.
- */
+/* Any file as a checkpoint: it is opened, salvaged or refused. Every row that is read was written
+ * by stored_seed. */
 #include "fuzz.h"
 #include "stored.h"
 

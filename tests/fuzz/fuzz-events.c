@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events of three to six nodes. Two bytes are one event that drivers and engines may raise at that
- * moment (node.h), a fault, or a delivery out of the order of links. node_check_invariants runs
- * after each. */
+/* Events of three to six nodes. Two bytes are an event that a driver or engine may raise then
+ * (node.h), a fault, or a delivery in any order of links. node_check_invariants runs after each. */
 #include "fuzz.h"
 
 #include "unit/node-world.h"
@@ -14,7 +13,7 @@
 
 const char fuzz_name[] = "events";
 
-/* What the driver or the engine of a node has to answer. */
+/* An effect that the driver or the engine of a node still has to answer. */
 typedef struct
 {
   NodeEffectKind kind;
@@ -26,7 +25,7 @@ typedef struct
 typedef struct
 {
   GQueue answers;    /* of Answer */
-  GPtrArray *slots;  /* of Loan: what its jobs wait for */
+  GPtrArray *slots;  /* of Loan: the slots for which its jobs wait */
   GHashTable *known; /* path -> NodeId of its holder */
   gboolean main_runs, is_coordinator, halted;
   guint64 saves, scans;
@@ -146,7 +145,7 @@ watch (World *world, guint who, const NodeEffect *effect)
     }
 }
 
-/* A job of this node, number `n` of those that run there; NULL: none runs. */
+/* The job number `n` of those that run on this node; NULL if none runs. */
 static const Loan *
 running (const Peer *peer, guint n, guint64 *held)
 {
@@ -172,7 +171,7 @@ is_below (const char *path, const char *above)
   return strncmp (path, above, length) == 0 && path[length] == '/';
 }
 
-/* What the job `path` waits for is not wanted any more. */
+/* Aborts the slots below the job `path`, whose results nobody wants any more. */
 static void
 abort_below (guint who, const char *path)
 {
@@ -188,7 +187,7 @@ abort_below (guint who, const char *path)
     }
 }
 
-/* A job of this node ends, with a result or without. */
+/* Ends a job of this node, with a result or without. */
 static void
 end_job (guint who, guint64 held, gboolean done)
 {
@@ -291,7 +290,7 @@ publish (guint who, gboolean final)
                         .final = final });
 }
 
-/* The oldest thing that this node's driver or engine owes. */
+/* Gives the oldest answer that this node's driver or engine owes. */
 static void
 give_answer (guint who)
 {
@@ -348,7 +347,7 @@ give_answer (guint who)
   answer_free (answer);
 }
 
-/* Of what is on its way, the first of one link, whatever waits on others. */
+/* Delivers the first message of one link, even if older ones wait on other links. */
 static void
 deliver_some (guint n)
 {
@@ -365,7 +364,7 @@ deliver_some (guint n)
     }
 }
 
-/* A link breaks, and what is on its way over it is lost. */
+/* Breaks a link. The messages on it are lost. */
 static void
 reset_link (guint n)
 {
@@ -405,7 +404,7 @@ join_one (void)
   add_peer (fuzz.world, FALSE);
 }
 
-/* The next timer of all, or time that passes up to it. */
+/* Fires the earliest timer of all nodes, or lets some time pass. */
 static void
 tick (guint n)
 {
@@ -426,7 +425,7 @@ tick (guint n)
     }
 }
 
-/* What a node's driver, engine and people say. */
+/* An event from a node's driver, its engine or a command. */
 static void
 node_event (guint8 what, guint who, guint n)
 {
@@ -522,7 +521,8 @@ fault (guint8 what, guint who, guint n)
 GBytes *
 fuzz_seed (guint n)
 {
-  /* The root starts and spawns three; n1 and n2 are idle, steal and answer; n1 is told to leave. */
+  /* The root starts and spawns three jobs; n1 and n2 are idle, steal and answer; n1 is told to
+   * leave. */
   static const guint8 quiet[][2]
       = { { 0, 0x83 }, { 0, 0x83 }, { 4, 0x82 }, { 5, 0x82 }, { 0, 0x80 }, { 3, 0x80 }, { 6, 0x80 },
           { 0, 0x40 }, { 0, 0x60 }, { 1, 0x80 }, { 2, 0x84 }, { 1, 0x85 }, { 2, 0x81 }, { 0, 0x40 },
@@ -547,8 +547,8 @@ fuzz_seed (guint n)
   return g_bytes_new_take (data, size);
 }
 
-/* The first byte is of the whole run. Then each event has two: a node and a number, and what
- * happens. */
+/* The first byte says whether the run has a checkpoint. Each event has two bytes: a node and a
+ * number, and the kind of event. */
 static void
 run_events (const guint8 *data, gsize size)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Frames: what is taken is written again as it was. */
+/* Frames: an accepted message is encoded to the same bytes. */
 #include "fuzz.h"
 
 #include "unit/any-message.h"

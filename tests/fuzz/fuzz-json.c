@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* JSON: what is taken has no other values than json.h says, and is the same when it is written and
- * read again. */
+/* JSON: an accepted text has only the values that json.h describes, and they are the same after
+ * writing and reading. */
 #include "fuzz.h"
 
 #include "text/json.h"
@@ -29,7 +29,7 @@ by_text (gconstpointer a, gconstpointer b)
   return strcmp (*(char *const *)a, *(char *const *)b);
 }
 
-/* A GVariantDict forgets the order. */
+/* A GVariantDict does not keep the order of members. */
 static void
 write_object (GString *to, GVariant *value)
 {

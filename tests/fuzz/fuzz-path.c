@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Paths: what is canonical is written again as it was. */
+/* Paths: a canonical path is written as the same text. */
 #include "fuzz.h"
 
 #include "path.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Records of every kind of member: what is taken is written again as it was. */
+/* Records with members of every kind: an accepted record is encoded to the same bytes. */
 #include "fuzz.h"
 
 #include "record.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a node on another host reads from its launcher: frames, until one cannot be understood. The
- * reader is static, so relay.c stands here whole. */
+/* What a node on another host reads from its launcher: frames, until an invalid one. The reader is
+ * static, so this program includes relay.c. */
 #include "fuzz.h"
 
 #include "folder/relay.c"
@@ -26,7 +26,7 @@ fuzz_seed (guint n)
   return n < G_N_ELEMENTS (seeds) ? g_bytes_new_static (seeds[n], strlen (seeds[n])) : NULL;
 }
 
-/* Returns how many bytes the files of the folder have. It has nothing else. */
+/* Returns the size of all files in the folder. Asserts that it contains only plain files. */
 static gsize
 check_folder (const char *folder)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The search for rows that prove themselves, in files that nothing has looked at before; every row
- * that is given was written. */
+/* The search for sound rows in files that were not checked before: every row that is found was
+ * written by stored_seed. */
 #include "fuzz.h"
 #include "stored.h"
 

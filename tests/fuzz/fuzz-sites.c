@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Files of --sites: what is taken can be started, what is not is refused in a sentence. */
+/* Files of --sites: an accepted file can be started, any other is refused with a message. */
 #include "fuzz.h"
 
 #include "launch/sites.h"
@@ -27,7 +27,7 @@ fuzz_seed (guint n)
   return n < G_N_ELEMENTS (seeds) ? g_bytes_new_static (seeds[n], strlen (seeds[n])) : NULL;
 }
 
-/* Returns how many nodes the site has. */
+/* Returns the number of nodes of the site. */
 static int
 check_site (const Site *site)
 {

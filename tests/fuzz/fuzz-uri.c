@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Places of checkpoints as people write them: what is taken is taken again and stays what it is,
- * and no sentence holds a password. */
+/* Places of checkpoints as a user writes them: an accepted place is accepted again and does not
+ * change, and no message contains a password. */
 #include "fuzz.h"
 
 #include "storage/places/place.h"
@@ -35,7 +35,7 @@ fuzz_seed (guint n)
   return n < G_N_ELEMENTS (seeds) ? g_bytes_new_static (seeds[n], strlen (seeds[n])) : NULL;
 }
 
-/* TRUE: `shown` has a password that stands in `text` before a host, or where a host is missing. */
+/* TRUE if `shown` contains the password, unless `text` has it in the path behind a host. */
 static gboolean
 tells_password (const char *text, const char *shown)
 {
@@ -46,7 +46,7 @@ tells_password (const char *text, const char *shown)
          && (host == NULL || strstr (g_uri_get_path (uri), PASSWORD) == NULL);
 }
 
-/* Credentials and homes of this machine must not matter. */
+/* The credentials and the home of this machine must have no effect. */
 static void
 forget_environment (void)
 {

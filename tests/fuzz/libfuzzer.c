@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Hands clang's libFuzzer the target; with SATIN_FUZZ_SEEDS=FOLDER it writes the seeds there first.
- */
+/* Connects the target with clang's libFuzzer. With SATIN_FUZZ_SEEDS=FOLDER it first writes the
+ * seeds to FOLDER. */
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput (const guint8 *data, gsize size);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Feeds a target its seeds and changed copies of them: for a second, or for SATIN_FUZZ_SECONDS, and
- * INPUTS_MIN copies however slow this machine is. The test framework prints the random seed: --seed
- * repeats a run. An input that ends the process is left in the file fuzz-TARGET.input;
- * `fuzz-TARGET FILE...` takes such files alone. */
+/* Gives a target its seeds and changed copies of them, for a second or for SATIN_FUZZ_SECONDS, and
+ * at least INPUTS_MIN copies. The test framework prints the random seed: --seed repeats a run. An
+ * input that ends the process is left in the file fuzz-TARGET.input. `fuzz-TARGET FILE...` runs
+ * only such files. */
 #include "fuzz.h"
 
 #include <fcntl.h>
@@ -39,7 +39,7 @@ feed (const guint8 *data, gsize size)
   fuzz_one (data, size);
 }
 
-/* Flips, overwrites, repeats, cuts and joins. */
+/* Flips, overwrites, repeats or removes bytes. */
 static void
 mutate (GByteArray *bytes)
 {
@@ -105,7 +105,8 @@ test_anything_is_taken (void)
       g_autoptr (GByteArray) bytes = g_byte_array_new ();
       g_byte_array_append (bytes, data, (guint)size);
       mutate (bytes);
-      g_autofree guint8 *tight = g_memdup2 (bytes->data, bytes->len); /* a byte more is seen */
+      g_autofree guint8 *tight
+          = g_memdup2 (bytes->data, bytes->len); /* a sanitizer sees an overrun */
       feed (tight, bytes->len);
     }
   g_test_message ("%u inputs", n);

@@ -1,17 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# make paper: the statements of the five papers, what shows each, and whether it does. Runs in the build folder;
-# $1: the list. Exit code 1: a test fails, is not there, or does not cite the statement.
+# make paper: prints the statements of the five papers, the tests that show them, and their results. Runs in the build folder;
+# $1 is the list. Exit code 1: a test fails, does not exist, or does not cite its statement.
 set -u
 list=${1:?usage: paper.sh LIST}
 source=${SATIN_SOURCE:?the source folder}
 limit=${TEST_LIMIT_S:-900}
 log=$(mktemp) || exit 1
 trap 'rm -f "$log"' EXIT
-declare -A known=() # what ran already, and its result
+declare -A known=() # the results of tests that have run already
 bad=0 shown=0 open=0 none=0
 
-# Prints a word about one test.
+# Prints the result of one test.
 unit () # NUMBER PROGRAM PATH
 {
   local program=tests/$2

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# paper.sh: what it accepts, and what it refuses. The build folder is a fake one.
+# Which lists paper.sh accepts and which it refuses. The build folder is a fake one.
 . "$(dirname "$0")/../tap.sh"
 paper=$(cd "$(dirname "$0")" && pwd)/paper.sh
 list=$(dirname "$paper")/list
@@ -17,7 +17,7 @@ echo '/* T9-1 */' >"$work/tests/unit/test-x.c"
 printf '#!/bin/bash\n[ "$1" = --good ]\n' >"$work/tests/sim/sim"
 chmod +x "$work/tests/unit/test-x" "$work/tests/sim/sim"
 
-# The exit code, and all that was printed in `words`.
+# Runs paper.sh on these lines. Sets `code` to the exit code and `words` to the output.
 try_list () # LINE…
 {
   printf '%s\n' "$@" >"$work/list"

@@ -3,12 +3,12 @@
 # make plans: the same crashes, suspensions and calm runs under each plan of protection, with real processes, in turns. Writes
 # plans.json, table.md and SVG plots. See tests/plans/README.
 #   PLANS_BUILD   the build folder with bin/
-#   PLANS_OUT     the folder for what is written
+#   PLANS_OUT     the folder for the results
 #   ROUNDS, ONLY, SIZE, PLANS  as in README
 # shellcheck disable=SC1091,SC2030,SC2031,SC2034,SC2154 # sizes.sh and runs.sh share its variables; lanes have their own
 set -u
 : "${PLANS_BUILD:?}" "${PLANS_OUT:?}"
-# All plans, in the order of the tables. A new plan is one word more.
+# All plans, in the order of the tables.
 PLANS=${PLANS:-naive orphan checkpoint cut theft buddy mirror auto}
 ROUNDS=${ROUNDS:-5} ONLY=${ONLY:-} SIZE=${SIZE:-full}
 here=$(cd "$(dirname "$0")" && pwd)
@@ -21,7 +21,7 @@ samples=$work/samples warnings=$work/warnings file=$work/run.satin
 touch "$samples" "$warnings" "$work/waits"
 limit_s=300 # the longest that one run may take
 
-# Nodes of this script, or of one lane of it: their environment has a run's folder below our own.
+# The nodes of this script, or of one of its lanes: their environment has a run's folder below $work.
 our_nodes () { grep -lsF "SATIN_RUN_FOLDER=$work/" /proc/[0-9]*/environ | sed 's,/proc/,,; s,/environ,,'; }
 kill_nodes ()
 {
@@ -56,7 +56,7 @@ wanted () # PART
   [ -z "$ONLY" ] || [[ " ${ONLY//,/ } " == *" $1 "* ]]
 }
 
-# A plan that refuses to work without a checkpoint gets one.
+# TRUE if the plan needs a checkpoint; its runs then get one.
 needs_file () # PLAN
 {
   "$satin" run --dry-run -n 2 --protect "$1" -- "$bin/sleep" 1 2>&1 >"$work/dry" | grep -q 'needs --checkpoint'
@@ -67,16 +67,16 @@ for plan in $PLANS; do
   needs_file "$plan" || stop "no plan '$plan': $words"
   filed="$filed $plan "
 done
-# Loaded before the nodes, it denies some of them the way to the checkpoint, so that another one is coordinator.
+# Preloaded into the nodes, it denies the founder access to the checkpoint, so that another node is coordinator.
 slow_place=$work/slow-place.so
 [ -z "$filed" ] || "${CC:-cc}" -shared -fPIC -O1 -o "$slow_place" "$source/tests/e2e/slow-place.c" -ldl 2>"$work/err" || slow_place=
 has_file () { [[ $filed == *" $1 "* ]]; }
 
-# Tasks: FUNCTION EACH ARGUMENT…, run in each EACH-th round, and in the last.
+# Tasks: FUNCTION EACH ARGUMENT…; made in every EACH-th round, and always in the last one.
 tasks=()
 task () { tasks+=("$*"); }
 
-# Half of the runs of a crash are the order's, too. An order alone plans these.
+# Some runs of the part crash are used by the part order, too. For the part order alone only these are planned.
 plan_crash ()
 {
   local case plan
@@ -127,7 +127,7 @@ plan_overhead ()
   done
 }
 
-few=3 # parts whose figures hardly change run in every third round, and in the last
+few=3 # runs whose figures hardly change are made in every third round, and in the last
 if wanted crash || wanted order; then plan_crash; fi
 if wanted order; then plan_order; fi
 if wanted suspend; then plan_suspend; fi
@@ -136,7 +136,7 @@ if wanted overhead; then plan_overhead; fi
 say () { [ ! -t 2 ] || printf '\r%-76s\r%s' '' "${1-}" >&2; }
 load () { cut -d' ' -f1 /proc/loadavg; }
 
-# How many times its CPU time a short piece of work takes: 1.0 on a machine with a free core.
+# Records the time of a short piece of work divided by its CPU time: 1.0 on a machine with a free core.
 measure_wait ()
 {
   local TIMEFORMAT='%R %U'
@@ -144,7 +144,7 @@ measure_wait ()
     >>"$work/waits"
 }
 
-# As it is when the runs begin.
+# The state of the source when the runs begin.
 commit=$(git -C "$source" rev-parse --short=12 HEAD 2>/dev/null || "$satin" version)
 [ -z "$(git -C "$source" status --porcelain --untracked-files=no 2>/dev/null)" ] || commit="$commit and changes"
 began=$(date +%s) load_before=$(load)
@@ -165,7 +165,7 @@ done
 measure_wait
 say
 
-# What the figures were made of and with.
+# What was measured, and on which machine.
 mkdir -p "$PLANS_OUT" || exit 1
 {
   echo "machine|$(uname -m), $(nproc) cores ($(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)), $(awk '/^MemTotal/ {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Writes one SVG for each part that was run into the folder `out`. Comes behind stats.awk. A bar is a median, its line the
-# least and the greatest; a grey band is what the paper says.
+# Writes an SVG into the folder `out` for each part that was run. Used after stats.awk. A bar is a median; its line goes from
+# the least to the greatest value. A grey band is the paper's figure.
 
 BEGIN {
   WIDTH = 1000; HEIGHT = 360; LEFT = 60; RIGHT = 10; TOP = 44; BOTTOM = 64
@@ -75,7 +75,7 @@ function bar(x, width, key, colour, scale, offset,    middle, least, most)
   line(middle - 3, most, middle + 3, most, "stroke=\"black\"")
 }
 
-# The median of such a bar in figures, over its line.
+# The median of such a bar as a number, above its line.
 function label(x, width, key, scale, offset)
 {
   if (key in median)
@@ -94,7 +94,7 @@ function greatest(part, figure,    k, f, most)
   return most
 }
 
-# Groups of bars: a group for each case, a bar for each plan. `reference`: a line with `words`; "" is none.
+# Groups of bars: a group for each case, a bar for each plan. `reference`: a line with the text `words`; "" means none.
 function plot_groups(part, figure, title, scale, offset, reference, words,    i, j, n, group, width, x, most)
 {
   n = n_names[part, "case"]
@@ -126,8 +126,8 @@ function plot_groups(part, figure, title, scale, offset, reference, words,    i,
   end_plot()
 }
 
-# Paper 001's order of merit as shares of the time of naive. A band: what is left of it by the paper's percentages, taken one
-# from the other.
+# Paper 001's order of merit, as shares of the time of naive. A band is what remains of that time if the paper's percentages are
+# applied one after the other.
 function plot_order(    j, n, plan, x, width, scale, from, to)
 {
   n = n_names["order", "plan"]
@@ -152,7 +152,7 @@ function plot_order(    j, n, plan, x, width, scale, from, to)
   end_plot()
 }
 
-# Beside each bar the paper's. The figures stand in `papers`, as the first word of the paper's column.
+# Next to each bar is the paper's. Its figure is the first word of the paper's column in `papers`.
 function plot_suspend(    i, n, name, x, width, list, f, most, key)
 {
   n = n_names["suspend", "case"]

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash disable=SC2030,SC2031,SC2154 # plans.sh and sizes.sh set the others
-# The runs of make plans: each starts real nodes, does to them what its case says, checks the answer and writes figures into
-# $samples. Sourced by plans.sh.
+# The runs of make plans: each starts real nodes, does what its case says, checks the answer and writes figures to $samples.
+# Sourced by plans.sh.
 
-# Figures of one run: PART|CASE|PLAN|FIGURE|VALUE.
+# Records a figure of a run: PART|CASE|PLAN|FIGURE|VALUE.
 sample () { echo "$1|$2|$3|$4|$5" >>"$samples"; }
 
-# A run that did not work is named at the end, and the rest goes on.
+# Reports a failed run at once and again at the end; the other runs go on.
 failed () # WORDS
 {
   echo "FAILED: $1" >>"$warnings"
@@ -21,14 +21,14 @@ stat_of () { sed -n 's/.*"'"$1"'": *\([0-9.e+-]*\).*/\1/p' "$work/stats"; }
 pause () { if more "$1" 0; then sleep "$1"; fi; }
 is_up () { kill -0 "$launcher" 2>/dev/null; }
 
-# The nodes of a run, eldest first, a line each: ID PID ROLES SITE.
+# The nodes of a run, eldest first, one a line: ID PID ROLES SITE.
 nodes_of ()
 {
   "$satin" status "$1" --json 2>/dev/null | tr -d ' \n' | sed 's/.*"nodes":\[//' | sed 's/},{/}\n{/g' \
     | sed -n 's/.*"id":"\([0-9.]*\)".*"pid":\([0-9]*\),"site":"\([^"]*\)","roles":\[\([^]]*\)\].*/\1 \2 [\4] \3/p'
 }
 
-# The options that a plan needs; its checkpoint is new.
+# Sets `options` to those of the plan. A checkpoint is always a new one.
 options_of () # PLAN INTERVAL
 {
   options=(--protect "$1")
@@ -36,7 +36,7 @@ options_of () # PLAN INTERVAL
   has_file "$1" && options+=(--checkpoint "$file" --interval "$2")
 }
 
-# Starts a run in the background, without what an earlier one left; `now` is the time since then.
+# Starts a run in the background, after removing what an earlier one left. `now` prints the time since the start.
 start () # COMMAND…
 {
   rm -rf "${runs:?}" "$work/stats"
@@ -45,7 +45,7 @@ start () # COMMAND…
   launcher=$!
 }
 now () { calculate "$EPOCHREALTIME - $begun"; }
-# Waits for the end of that run, at `ended`, with the launcher's exit code.
+# Waits for the end of that run. Sets `ended` to its time and returns the launcher's exit code.
 finish ()
 {
   local code
@@ -54,7 +54,7 @@ finish ()
   ended=$(now)
   return $code
 }
-# The same; FALSE: the answer is wrong. No node may stay.
+# Waits like `finish` and ends all nodes. FALSE if the answer is wrong.
 answered () # NAME ANSWER
 {
   local answer
@@ -64,7 +64,7 @@ answered () # NAME ANSWER
   [ "$answer" = "$2" ] || { failed "$1: the answer is '$answer', not '$2'"; return 1; }
 }
 
-# Waits until so many nodes have joined. `joined`: a line for each, PID SECONDS, from the time of its log.
+# Waits until so many nodes have joined. Writes the file `joined`: a line PID SECONDS for each, by the time of its log.
 joined_all () # NAME NODES
 {
   local log
@@ -79,7 +79,7 @@ joined_all () # NAME NODES
   done >"$work/joined"
 }
 
-# The process numbers of the nodes that go, by case.
+# Prints the process ids of the nodes to end, by case.
 choose_victims () # CASE
 {
   local site
@@ -98,8 +98,8 @@ choose_victims () # CASE
   esac
 }
 
-# Half time is when the nodes have done half of the work. With a checkpoint it is the middle of the interval in which that
-# falls: the interval begins when the file was last published.
+# Half time is when the nodes have done half of the work. With a checkpoint it is the middle of the interval that contains that
+# time; an interval begins with a publication of the file.
 wait_for_half () # PLAN INTERVAL
 {
   local half published
@@ -111,7 +111,8 @@ wait_for_half () # PLAN INTERVAL
   pause "$(awk -v last="$published" -v i="$2" -v now="$(now)" 'BEGIN { t = last + i / 2; while (t < now) t += i; print t - now }')"
 }
 
-# When the run would be over if all nodes had worked from joining to dying and nothing was lost, from the first join on.
+# Prints the time of the first join, and the ideal time of the run from then on: if all nodes had worked from joining to their
+# death or the end, and no work was lost.
 ideal_of () # KILLED: seconds; $work/victims
 {
   awk -v work="$work_s" -v w="$sleep_workers" -v killed="$1" -v victims="$(tr '\n' ' ' <"$work/victims")" '
@@ -122,7 +123,7 @@ ideal_of () # KILLED: seconds; $work/victims
     END { printf "%.6f %.6f", first, work / alive - first }' "$work/joined"
 }
 
-# A founder that cannot reach the checkpoint is master, but not coordinator.
+# Denies the founder access to the checkpoint: it is master, but not coordinator.
 deny_place () # CASE
 {
   place=()
@@ -131,15 +132,15 @@ deny_place () # CASE
   place=(env LD_PRELOAD="$slow_place" SLOW_PLACE_FOLDER="$work/numbers" SLOW_PLACE_NAME="${file##*/}" SLOW_PLACE_DENIED=1)
 }
 
-# Some runs of sleep at once, since their nodes need little of a core: each in a lane, a subshell with files and runs of its own.
-# Its samples stand apart until the round is over, so that their order is that of the tasks.
+# Makes some runs of `sleep` at once, since their nodes need little processor time. Each runs in a lane, a subshell with its own
+# files and runs. Its samples are kept in a file of its own until the round is over, so that their order is that of the tasks.
 run_in_lane () # TASK SLEEP-RUN-ARGUMENTS…
 {
   local lane part
   part=$work/parts/$(printf '%04d' "$1")
   shift
   mkdir -p "$work/parts"
-  while [ "$(jobs -rp | wc -l)" -ge "$sleep_lanes" ]; do wait -n; done # which also tells of what ended before
+  while [ "$(jobs -rp | wc -l)" -ge "$sleep_lanes" ]; do wait -n; done # wait -n also returns for a lane that has already ended
   for ((lane = 1; lane < sleep_lanes; lane++)); do
     [[ " $(jobs -rp | tr '\n' ' ')" == *" ${lanes[lane]:-none} "* ]] || break
   done
@@ -162,7 +163,7 @@ end_lanes ()
   rm -rf "$work/parts"
 }
 
-# sleep on nodes of two sites; `case` says who goes at half time. A run that was over by then is made again.
+# Runs `sleep` on nodes of two sites; CASE says which nodes are ended at half time. A run that ended too early is repeated.
 sleep_run () # CASE PLAN SHARE
 {
   local _
@@ -173,8 +174,9 @@ sleep_run () # CASE PLAN SHARE
   failed "$1, $2: the run was over before its dead were missed, five times"
 }
 
-# 2: it was over before a node was killed, or missed.
-sleep_once () # CASE PLAN SHARE: of a run's time, the interval of its checkpoint
+# Returns 2 if the run ended before a node was killed or its death was noticed. SHARE: the interval of the checkpoint as a share
+# of the run's time.
+sleep_once () # CASE PLAN SHARE
 {
   local case=$1 plan=$2 share=$3 nodes=$sleep_nodes name killed=0 victims=0 interval first ideal time label=$2 options place signal=KILL uptime=0
   [ "$case" = fewer ] && nodes=$fewer_nodes
@@ -215,23 +217,23 @@ sleep_once () # CASE PLAN SHARE: of a run's time, the interval of its checkpoint
   esac
 }
 
-# How many of the victims had that role.
+# Prints how many victims had ROLE.
 count_victims () # ROLE
 {
   awk -v role="\"$1\"" -v victims="$work/victims" 'BEGIN { while ((getline pid < victims) > 0) dead[pid] = 1 }
     $2 in dead && index ($3, role) { n++ } END { print n + 0 }' "$work/nodes"
 }
 
-# Seconds from the kill to when the last job that a dead node had borrowed was back at its lender; nothing: none came back. By the
-# marks `lost` of --trace, whose clock is that of /proc/uptime, read in hundredths of a second.
+# Prints the seconds from the kill until the last job that a dead node had borrowed was back at its lender; nothing if none came
+# back. Uses the marks `lost` of --trace. Their clock is that of /proc/uptime, which has hundredths of a second.
 last_back ()
 {
   sed -n 's/.*"ts":\([0-9]*\),"name":"lost".*/\1/p' "$work/trace" 2>/dev/null \
     | awk -v killed="$uptime" '$1 / 1e6 > killed { last = $1 / 1e6 > last ? $1 / 1e6 : last } END { if (last) printf "%.3f\n", last - killed }'
 }
 
-# What nodes sent each other, the most memory of one for results of others, and messages that waited for a keeper: in theft and
-# buddy each of them is a save that a steal or a result forced.
+# Records what nodes sent each other, the most memory that a node used for results of others, and the messages that waited for a
+# keeper. In theft and buddy each of these is a save that a steal or a result forced.
 sample_traffic () # PART CASE PLAN
 {
   local kind
@@ -259,7 +261,7 @@ sleep_samples () # PART CASE PLAN
   sample "$1" "$2" "$3" coordinators "$(count_victims coordinator)"
 }
 
-# A program alone, with one worker: the answer that the others are compared with, where none is published.
+# Prints the answer of the program alone, with one worker. Other runs are compared with it if no answer is published.
 answer_of () # WORDS…
 {
   local program=$1
@@ -279,7 +281,7 @@ read_command ()
 }
 declare -A alone
 
-# Two nodes of one worker; `time` is from the first join to the end, `cpu` that of all processes.
+# Makes a run of two nodes of one worker. Sets `time`, from the first join to the end, and `cpu`, that of all processes.
 timed_run () # NAME ANSWER [OPTION…] -- WORDS…
 {
   local name=$1 wanted=$2 first
@@ -291,7 +293,7 @@ timed_run () # NAME ANSWER [OPTION…] -- WORDS…
   time=$(calculate "$ended - $first") cpu=$(stat_of cpu_s)
 }
 
-# A run is suspended at half time and resumed; beside it one that is not, in the same round.
+# Makes an uninterrupted run, and then one that is suspended at half time and resumed.
 suspend_run () # NUMBER
 {
   local name command wanted time cpu all_time all_cpu first
@@ -319,7 +321,7 @@ suspend_run () # NUMBER
   sample suspend "$name" uninterrupted time_s "$all_time"
 }
 
-# Nothing fails: which part of the CPU time goes into protection. What a keeper does it does in its driver's thread.
+# Makes a run without faults: the share of the CPU time that protection takes. A keeper works in the thread of its driver.
 overhead_run () # NUMBER PLAN INTERVAL
 {
   local name command wanted time cpu plan=$2 label=$2 options

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash disable=SC2034,SC2154 # plans.sh and runs.sh share them
-# How large the runs of make plans are. Sourced by plans.sh, which sets SIZE: tiny (make check), full or night.
-# A command is NAME|WORDS|ANSWER: the first line that it prints. '=': the same as of the program alone with one worker.
+# The sizes of the runs of make plans. Sourced by plans.sh, which sets SIZE: tiny (make check), full or night. A command is
+# NAME|WORDS|ANSWER. ANSWER is the first line that it prints; '=' means the answer of the program alone with one worker.
 
 apps=$source/apps
 sleep_nodes=8 sleep_workers=2 sleep_ms=100 sleep_depth=10 fewer_nodes=6
-# Paper 001's TSP takes 1106 s, with intervals of 1, 2 and 5 minutes: 5, 11 and 27 % of the run.
+# Paper 001's TSP takes 1106 s, with intervals of 1, 2 and 5 minutes, which are 5, 11 and 27 % of the run.
 share_often=0.05 share_middle=0.11 share_seldom=0.27
 sleep_lanes=3 # runs of sleep at once
 sent_kinds="jobs results keepers saves offers shared other" # of --stats: sent_…_bytes
@@ -27,7 +27,7 @@ overhead_commands=(
 case $SIZE in
   full) ;;
   night)
-    # The same crash in a run four times as long, so that what a crash costs once weighs a fourth.
+    # The same crash in a run four times as long, in which the fixed costs of a crash weigh a fourth.
     sleep_depth=12 interval_others='1 20'
     overhead_commands=(
       "tsp random80|tsp $apps/tsp/random80.tsp --upper 7401|length 7401"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Reads the samples of make plans, PART|CASE|PLAN|FIGURE|VALUE a line, and the lists `papers` and `bounds`. table.awk and
-# plot.awk, which come behind this file, write what is made of them.
+# Reads the samples of make plans, PART|CASE|PLAN|FIGURE|VALUE a line, and the lists `papers` and `bounds`. table.awk or
+# plot.awk, given after this file, writes the results.
 #   median[key], low[key], high[key], count[key]   of a key PART|CASE|PLAN|FIGURE
-#   list (PART, "case" or "plan", i)               the cases and plans of a part, in the order of their first sample
+#   names[part, "case" or "plan", i]               the cases and plans of a part, in the order of their first sample
 
 BEGIN { FS = "|"; n_plans = split(plans, plan_names, " ") }
 
@@ -42,7 +42,7 @@ function sort_all(    k, key, i, j, value)
     }
 }
 
-# The order's columns: the plans as `plans` has them, each with its intervals, before what is no plan.
+# Sorts the columns of the part order: the plans in the order of `plans`, each with its intervals, then the other columns.
 function arrange_order(    i, j, n, old, name, placed)
 {
   n = n_names["order", "plan"]
@@ -61,7 +61,7 @@ function arrange_order(    i, j, n, old, name, placed)
       }
 }
 
-# What a line of a list asks for, see `papers`; "" if it was not run. `value_of_case`: where the worst was.
+# The value of a line of a list (see `papers`); "" if it was not run. Sets `value_of_case` to the case with the worst value.
 function evaluate(kind, a, b,    k, worst, value, base, f, g)
 {
   if (kind == "value")
@@ -91,7 +91,7 @@ function evaluate(kind, a, b,    k, worst, value, base, f, g)
   return worst
 }
 
-# A key as lists have it, with commas.
+# Turns a key of a list, with commas, into a key of the arrays.
 function key_of(text)
 {
   gsub(/,/, FS, text)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Writes plans.json and table.md into the folder `out`. Comes behind stats.awk. `about`: NAME|VALUE, what the runs were made
-# with; `warnings`: what did not work.
+# Writes plans.json and table.md into the folder `out`. Used after stats.awk. `about`: NAME|VALUE, a line about the machine and
+# the runs; `warnings`: the failures.
 
 function quoted(text)
 {
@@ -40,7 +40,7 @@ function write_json(    i, j, f, json)
   close(json)
 }
 
-# "median (least to greatest)", or a dash.
+# A cell: "median (least to greatest)", or a dash.
 function cell(key, form)
 {
   if (!(key in median))
@@ -50,7 +50,7 @@ function cell(key, form)
   return sprintf(form " (" form " to " form ")", median[key], low[key], high[key])
 }
 
-# One figure of a part: a row for each case, a column for each plan.
+# A table of one figure of a part: a row for each case, a column for each plan.
 function grid(part, figure, form, title,    i, j, line, rule)
 {
   if (!((part, "case") in n_names))
@@ -73,7 +73,8 @@ function grid(part, figure, form, title,    i, j, line, rule)
   print "" > md
 }
 
-# What nodes sent each other in a case, by kind of message, and what keepers did: a row for each figure, a column for each plan.
+# A table of what nodes sent each other in a case, by kind of message, and of keepers: a row for each figure, a column for each
+# plan.
 function print_traffic(part, case,    names_of, figure, forms, n, i, j, line, rule, found)
 {
   n = split("jobs, kB sent|results, kB sent|to keepers, kB sent|to the coordinator, kB sent|what is known of jobs, kB sent|" \
@@ -105,7 +106,7 @@ function print_traffic(part, case,    names_of, figure, forms, n, i, j, line, ru
   print "" > md
 }
 
-# What is left of the overhead without that of naive, which protects nothing. Of medians.
+# The overhead minus that of naive, which protects nothing; from medians.
 function print_protection(    i, j, line, rule, key, naive)
 {
   line = "| two nodes of one worker |"
@@ -133,7 +134,7 @@ function print_protection(    i, j, line, rule, key, naive)
   print "" > md
 }
 
-# What a crash cost: the time over the ideal in seconds, less that of a run without one. Of medians.
+# The cost of a crash: the time beyond the ideal in seconds, minus that of a run without a crash; from medians.
 function print_cost(    i, j, line, rule, key, calm)
 {
   line = "| nodes killed at half time |"
@@ -161,7 +162,7 @@ function print_cost(    i, j, line, rule, key, calm)
   print "" > md
 }
 
-# The order of merit: a row for each way, a column for each figure.
+# The order of merit: a row for each plan and interval, a column for each figure.
 function print_order(    j, plan)
 {
   if (!(("order", "plan") in n_names))
@@ -235,7 +236,7 @@ function reached(value, bound)
   return substr(bound, 1, 1) == "<" ? value <= substr(bound, 2) + 0 : value >= substr(bound, 2) + 0
 }
 
-# A ratio well below 1 says that the machine was busier during the other run.
+# A ratio well below 1 shows that the machine was busier during the other run.
 function verdict(value, must, aim, what)
 {
   if (what ~ /,over(_cpu)?$/ && value < LEAST_RATIO)

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# plans.sh: a few tiny real runs, what it writes of them, and that a wrong answer is a failure. And what table.awk makes of
-# samples whose medians are known.
+# plans.sh: a few tiny real runs, the results that it writes, and that a wrong answer is a failure. table.awk: its results for
+# samples with known medians.
 : "${SATIN_BIN:?the folder with satin and the apps}" "${SATIN_SOURCE:?the source folder}"
 if [ -n "${SATIN_SANITIZED-}" ]; then
   echo "1..0 # SKIP sanitized programs start too slowly for tiny runs"
@@ -12,7 +12,7 @@ here=$SATIN_SOURCE/tests/plans
 work=$(mktemp -d "${TMPDIR:-/tmp}/satin-plans-test-XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 
-# Without python3 and sqlite3 the reader of `key` answers nothing, and these tests are skipped.
+# Without python3 and sqlite3 json_of prints `skipped`, and these tests are skipped.
 json_of () # PYTHON SQLITE: of the object `j`
 {
   if command -v python3 >/dev/null 2>&1; then
@@ -38,26 +38,26 @@ run_plans () # NAME=VALUE…
   [ $code -eq 0 ] || sed 's/^/# /' "$work/words"
 }
 
-# Real runs: half of four nodes are killed and leave, and one calm run of an app.
+# Real runs: two of four nodes are killed, or leave; and a calm run of an app.
 run_plans ONLY='order overhead' PLANS=checkpoint
 is "tiny runs" "$code" 0
 is_json "plans.json has the half that was killed, twice" \
   "[len (f['values']) for f in j['figures'] if f['part'] == 'order' and f['plan'] == 'checkpoint 11 %' and f['figure'] == 'over']" \
   "SELECT '[' || json_array_length (value, '\$.values') || ']' FROM j, json_each (j, '\$.figures') WHERE value ->> 'part' = 'order'
      AND value ->> 'plan' = 'checkpoint 11 %' AND value ->> 'figure' = 'over'" "[2]"
-is_json "… and whoever left" "len ([1 for f in j['figures'] if f['plan'] == 'leave' and f['figure'] == 'over'])" \
+is_json "… and the nodes that left" "len ([1 for f in j['figures'] if f['plan'] == 'leave' and f['figure'] == 'over'])" \
   "SELECT count (*) FROM j, json_each (j, '\$.figures') WHERE value ->> 'plan' = 'leave' AND value ->> 'figure' = 'over'" 1
 is_json "… and a share of the CPU time" \
   "len ([1 for f in j['figures'] if f['figure'] == 'share' and 0 < f['median'] < 100])" \
   "SELECT count (*) FROM j, json_each (j, '\$.figures') WHERE value ->> 'figure' = 'share' AND value ->> 'median' > 0" 1
-is_json "… and when the last lost job was back" "len ([1 for f in j['figures'] if f['figure'] == 'back_s' and f['min'] > 0]) > 0" \
+is_json "… and the time until the last lost job was back" "len ([1 for f in j['figures'] if f['figure'] == 'back_s' and f['min'] > 0]) > 0" \
   "SELECT iif (count (*) > 0, 'True', 'False') FROM j, json_each (j, '\$.figures') WHERE value ->> 'figure' = 'back_s' AND value ->> 'min' > 0" True
-is_json "… and what was sent to the coordinator" \
+is_json "… and the bytes sent to the coordinator" \
   "len ([1 for f in j['figures'] if f['figure'] == 'sent_saves_kb' and f['part'] == 'order' and f['plan'] == 'checkpoint 11 %' and f['min'] > 0])" \
   "SELECT count (*) FROM j, json_each (j, '\$.figures') WHERE value ->> 'figure' = 'sent_saves_kb' AND value ->> 'part' = 'order'
      AND value ->> 'plan' = 'checkpoint 11 %' AND value ->> 'min' > 0" 1
-is "table.md has the traffic by kind, of the half and of the app" "$(grep -c '^| results, kB sent | [0-9]' "$work/out/table.md")" 2
-is "table.md has the paper's figure beside ours" \
+is "table.md has the traffic by kind, of the killed half and of the app" "$(grep -c '^| results, kB sent | [0-9]' "$work/out/table.md")" 2
+is "table.md has the paper's figure next to ours" \
   "$(grep -c '^| leave over 3/4 of the nodes from the start | -*[0-9.]* % | 12 %' "$work/out/table.md")" 1
 is "… and the date and the machine" "$(grep -cE '^- (date|machine|commit): .' "$work/out/table.md")" 3
 is "the plot is whole" "$(tail -n 1 "$work/out/overhead.svg")" "</svg>"
@@ -91,7 +91,7 @@ row () { grep -cxF -- "$1" "$work/out/table.md"; }
 is "a median with its range" "$(row '| half | 1.200 (1.000 to 1.500) |')" 1
 is "the worst of two cases" "$(row '| worst | 1.25 times, half-master | 1 | 000 |')" 1
 is "time saved" "$(row '| less | 25 % | 2 | 001 |')" 1
-is "a bound that is kept" "$(row '| low | 1.25 | at most 1.25 | at most 1 | ok |')" 1
+is "a bound that is reached" "$(row '| low | 1.25 | at most 1.25 | at most 1 | ok |')" 1
 is "a bound that is missed" "$(row '| high | 10 | at least 11 | at least 12 | MISSED |')" 1
 is "a ratio that cannot be" "$(row '| less than none | 0.5 | at most 2 | at most 1 | not believed |')" 1
 is_json "words with quotes" "j['commit']" "SELECT j ->> 'commit' FROM j" 'a "word"'
