@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Ends of the range are as likely as what lies between. */
+/* The ends of the range are as likely as the numbers between them. */
 static guint64
 any_number (GRand *rand, guint64 max)
 {
@@ -95,7 +95,7 @@ typedef union
   MessageConstant constant;
 } Item;
 
-/* Item number `i`, with what its list asks of it besides. */
+/* Item number `i`, with the properties that its list requires. */
 static void
 fill_item (AnyMessage *any, MessageShape shape, guint i, Item *item)
 {
@@ -161,7 +161,7 @@ any_shares (AnyMessage *any)
   return shares;
 }
 
-/* As a sender says it: the shares themselves. */
+/* The shares as a sender puts them into a message. */
 static void
 fill_shares (AnyMessage *any)
 {

@@ -286,7 +286,7 @@ wait_published (Place *place, Scribe *scribe)
   pthread_mutex_unlock (&place->lock);
 }
 
-/* Reads the file as every reader does. */
+/* Reads the file in the way that all readers do. */
 static inline void
 assert_rows (const char *target, guint64 expected)
 {

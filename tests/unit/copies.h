@@ -29,7 +29,7 @@ void
 g_usleep (gulong us)
 {
   struct timespec pause = { .tv_nsec = 200 * 1000 };
-  (void)nanosleep (&pause, NULL); /* The test waits for other threads. */
+  (void)nanosleep (&pause, NULL); /* The test really waits for other threads. */
   __atomic_fetch_add (&now_us, (gint64)us, __ATOMIC_SEQ_CST);
 }
 

@@ -14,8 +14,8 @@ typedef struct
   const SatinJob *root;
   int leaves;
   uint64_t expected;
-  int tries;     /* Of the thief. */
-  int give_back; /* Of the claimed jobs this many go back first. */
+  int tries;     /* of the thief */
+  int give_back; /* so many claimed jobs go back first */
 } Program;
 
 static int runs[LEAVES_MAX]; /* how often each leaf ran */
@@ -113,7 +113,7 @@ SATIN_JOB (chain, uint64_t)
   return a + 3 * b;
 }
 
-/* A leaf that offers all jobs below it to thieves, as a wait does. */
+/* A leaf that offers all jobs below it on the stack to thieves, as a wait does. */
 SATIN_JOB (offer, uint64_t, (uint32_t, number))
 {
   Stack *stack = (Stack *)satin_frame_->stack;
@@ -147,8 +147,8 @@ SATIN_JOB (after, uint64_t)
   return a + 3 * b + 4 * c;
 }
 
-/* A job in a call finds a child below it that has not started; what the call leaves is where the
- * next child is written. */
+/* A job in a call finds a child below it that has not started. The next child is written into the
+ * slot that the call has left. */
 SATIN_JOB (around, uint64_t)
 {
   uint64_t a, b, c;
@@ -160,7 +160,7 @@ SATIN_JOB (around, uint64_t)
   return a + b + 3 * c;
 }
 
-/* Two levels end without a look at the deque; the first child comes after them. */
+/* Two levels end without accessing the deque. The first child runs after them. */
 SATIN_JOB (deep, uint64_t)
 {
   uint64_t a, b;

@@ -22,14 +22,14 @@ typedef struct
   char *path;
   ino_t inode;
   off_t offset, length; /* length: of the file before */
-  GByteArray *before;   /* what stood there, as far as the file went */
+  GByteArray *before;   /* the bytes before, as far as the file had any */
   gsize size;
 } DiskWrite;
 
-/* A name that a rename or a removal took away from what stood there. */
+/* A name that a rename or a removal took from its file. */
 typedef struct
 {
-  char *to, *old; /* old (nullable): a second name of what stood there */
+  char *to, *old; /* old (nullable): a second name of the file before */
   char *folder;
 } DiskRename;
 
@@ -37,7 +37,7 @@ typedef enum
 {
   FATE_GOOD,
   FATE_FAILS,
-  FATE_FAILS_AFTER /* it happens, and errno says that it did not */
+  FATE_FAILS_AFTER /* it is done, and errno reports a failure */
 } DiskFate;
 
 static struct
@@ -49,7 +49,7 @@ static struct
   GPtrArray *writes, *renames;
   GArray *renamed_at; /* steps */
   GRand *rand;
-  gboolean is_inside;                  /* our own calls */
+  gboolean is_inside;                  /* in calls of this file */
   gboolean (*gate) (gboolean is_sync); /* DISK_WATCHED */
 } disk;
 
@@ -90,14 +90,14 @@ take_back_write (const DiskWrite *write)
       if (g_rand_boolean (disk.rand))
         (void)REAL (pwrite) (fd, old, n, write->offset + (off_t)at);
     }
-  /* Its length may be of before, as in a file system that gives blocks late. */
+  /* The length may be the earlier one, as in a file system that allocates blocks late. */
   if (g_rand_int_range (disk.rand, 0, 4) == 0)
     (void)REAL (ftruncate) (fd, write->length);
   (void)close (fd);
 }
 
-/* Everything since the last sync is on the disk or not, piece by piece. The bytes first, while
- * their files have the names that they had at the end. */
+/* Each piece that was written since the last sync is on the disk or lost. The bytes come first,
+ * while their files still have their last names. */
 static void
 lose_unsynced (void)
 {
@@ -117,7 +117,7 @@ lose_unsynced (void)
     }
 }
 
-/* The same, or only the process dies, and everything is on the disk. */
+/* A cut: unsynced data is lost, or only the process dies and everything is on the disk. */
 static G_NORETURN void
 cut (void)
 {
@@ -127,7 +127,7 @@ cut (void)
   _exit (CUT_EXIT);
 }
 
-/* Of a call that ends a transaction if `is_commit`. */
+/* The fate of a call, which ends a transaction if `is_commit`. */
 static DiskFate
 step_of (gboolean is_commit, gboolean is_sync)
 {
@@ -155,7 +155,7 @@ step (void)
   return step_of (FALSE, FALSE);
 }
 
-/* What a call says that has happened. */
+/* The result that a call reports. */
 static int
 told (DiskFate fate, int result)
 {
@@ -192,7 +192,7 @@ remembers (void)
   return disk.mode == DISK_CUT || disk.mode == DISK_WATCHED;
 }
 
-/* Before `size` bytes at `offset` change, or go. */
+/* Called before `size` bytes at `offset` change or are cut off. */
 static void
 note_write (int fd, const char *path, off_t offset, gsize size)
 {
@@ -228,7 +228,7 @@ do_write (int fd, const void *data, size_t size, off_t offset)
   return fate == FATE_GOOD ? n : told (fate, 0);
 }
 
-/* SQLite's library finds these only when they can be seen. */
+/* SQLite's library uses these only if they are visible. */
 #pragma GCC visibility push(default)
 ssize_t pwrite (int fd, const void *data, size_t size, off_t offset);
 ssize_t pwrite64 (int fd, const void *data, size_t size, off64_t offset);
@@ -270,7 +270,7 @@ write (int fd, const void *data, size_t size)
   return n;
 }
 
-/* Only what makes a file is a step. */
+/* Only a call that creates a file is a step. */
 static int
 do_open (const char *path, int flags, mode_t mode)
 {
@@ -313,7 +313,7 @@ link (const char *from, const char *to)
   return fate == FATE_FAILS ? -1 : told (fate, REAL (link) (from, to));
 }
 
-/* What is synced stays; a folder keeps its renames. */
+/* Synced data stays; a synced folder keeps its renames. */
 static void
 note_sync (int fd, const char *path)
 {
@@ -339,7 +339,8 @@ do_sync (int fd, int (*sync) (int fd))
   if (fate == FATE_FAILS)
     return -1;
   note_sync (fd, path);
-  return told (fate, 0); /* the real one would only take time: nothing here ends with the machine */
+  return told (fate,
+               0); /* the real call would only take time: in these tests the machine never fails */
 }
 
 int
@@ -382,7 +383,7 @@ ftruncate64 (int fd, off64_t size)
   return do_truncate (fd, size);
 }
 
-/* Before the name `to` goes, or means another file. */
+/* Called before the name `to` is removed or refers to another file. */
 static void
 note_name (const char *to)
 {
@@ -418,7 +419,7 @@ unlink (const char *path)
   return told (fate, result);
 }
 
-/* The bytes go with their file. */
+/* Unsynced bytes follow their file to its new name. */
 static void
 note_rename (const char *from, const char *to)
 {

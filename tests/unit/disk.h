@@ -13,7 +13,7 @@ typedef enum
   DISK_FAIL_ON,   /* That step and all later ones fail. */
   DISK_CUT,       /* The power is lost before step number `at`. */
   DISK_WATCHED,   /* see disk_watch */
-  /* These steps are done and then fail. */
+  /* These steps are carried out and then report a failure. */
   DISK_FAIL_AFTER,        /* Step number `at`. */
   DISK_FAIL_AFTER_COMMIT, /* The end of transaction number `at` of a SQLite file. */
   /* Nothing fails, but write number `at` to a temporary file never reaches it. */
@@ -31,15 +31,15 @@ const GArray *disk_renamed_at (void);
 /* Removals that failed: their files remain. */
 guint disk_unlinks_failed (void);
 
-/* For a machine that goes on: `gate` is asked before each step; a step that it refuses fails and
- * has no effect. disk_lose_power does to data that is not synced what DISK_CUT does; open files
- * must not be used afterwards. */
+/* For a machine that does not stop: `gate` is asked before each step; a step that it refuses fails
+ * and has no effect. disk_lose_power does to unsynced data what DISK_CUT does; open files must not
+ * be used afterwards. */
 void disk_watch (const char *prefix, guint32 seed, gboolean (*gate) (gboolean is_sync));
 void disk_lose_power (void);
 
 /* With DISK_CUT: runs `work` in a process until the power is lost. Afterwards an arbitrary part of
- * the data that was not synced is on the disk, in pieces of 512 bytes and in any order, and names
- * in a folder that was not synced may be older; or everything is there, as when a process dies.
- * FALSE: `work` ended before. */
+ * the unsynced data is on the disk, in pieces of 512 bytes and in any order, and names in an
+ * unsynced folder may be older; or everything is there, as when a process dies. FALSE if `work`
+ * ended before. */
 gboolean disk_cut (const char *prefix, guint at, guint32 seed, void (*work) (void *data),
                    void *data);

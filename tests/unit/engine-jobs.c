@@ -290,8 +290,8 @@ serial_comb (int32_t depth)
   return sum;
 }
 
-/* Jobs that want only some of their children, in five ways; the results do not depend on which
- * others were faster. Children 0 … 3 are spawned at first, 4 and 5 later. */
+/* Jobs that want only some of their children, in five ways. The results do not depend on which
+ * other children were faster. Children 0 … 3 are spawned at first, 4 and 5 later. */
 enum
 {
   RACE_FIRST = 4,
@@ -310,8 +310,7 @@ race_leaf (int32_t seed)
   return seed % 89 + 1;
 }
 
-/* Takes the children as they come, until the wanted one is there (-1: all), and checks that each
- * comes once. */
+/* Takes finished children until the wanted one comes (-1: all), and checks that each comes once. */
 #define RACE_TAKE(wanted) \
   do \
     { \
@@ -417,7 +416,7 @@ next_step (const Progress *now, int64_t a, int64_t b)
   return (Progress){ now->step + 1, (now->sum * 31 + a + 2 * b) % 1000003 };
 }
 
-/* Phases of two children each, whose arguments come from what was kept. */
+/* Phases of two children each, whose arguments depend on the kept state. */
 SATIN_JOB_DEFINE (steps, int64_t, (int32_t, depth), (int32_t, n), (int32_t, seed))
 {
   SATIN_KEEPS (Progress);
@@ -455,7 +454,7 @@ serial_progress (int32_t depth, int32_t n, int32_t seed, int32_t step)
   return now;
 }
 
-/* A state with bytes, too large for a slot; the bytes go from phase to phase. */
+/* A state with bytes, too large for a slot. The bytes pass from phase to phase. */
 static char *
 next_text (const char *a, gsize na, const char *b, gsize nb)
 {
@@ -515,8 +514,8 @@ const SatinJob *const engine_test_jobs[]
     = { &fib_job,    &queens_job, &phases_job, &wide_job,  &text_job,  &calls_job, &is_even_job,
         &is_odd_job, &comb_job,   &eight_job,  &steps_job, &story_job, &race_job,  NULL };
 
-/* The arguments of child `number`; the jobs that tests walk through spawn only themselves, but for
- * the comb's leaves. */
+/* The arguments of child `number`. The jobs through which tests descend spawn only themselves,
+ * except the comb, which has leaves. */
 static void
 descend (guint32 *job, void *data, guint32 number)
 {
@@ -534,7 +533,7 @@ descend (guint32 *job, void *data, guint32 number)
     case JOB_FIB:
       fib_args->n -= number == 0 ? 1 : 2;
       return;
-    case JOB_CALLS: /* all have an n */
+    case JOB_CALLS: /* all these have an n */
       fib_args->n -= number == 1 ? 2 : 3;
       *job = number == 2 ? JOB_FIB : JOB_CALLS;
       return;

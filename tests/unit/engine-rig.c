@@ -26,14 +26,15 @@ make (const SatinJob *const *jobs, guint workers, guint stacks_max, guint64 seed
       gboolean (*idle) (void *, gint64))
 {
   Rig *rig = g_new0 (Rig, 1);
-  EngineConfig config = { .jobs = jobs,
-                          .workers = workers,
-                          .stacks_max = stacks_max,
-                          .surplus_ms = seed % 2, /* threads end all the time, or hardly */
-                          .seed = seed,
-                          .wake = wake,
-                          .idle = idle,
-                          .data = rig };
+  EngineConfig config
+      = { .jobs = jobs,
+          .workers = workers,
+          .stacks_max = stacks_max,
+          .surplus_ms = seed % 2, /* surplus threads end soon, or after the default time */
+          .seed = seed,
+          .wake = wake,
+          .idle = idle,
+          .data = rig };
   g_autoptr (GError) error = NULL;
 
   rig->jobs = jobs;
@@ -101,7 +102,7 @@ rig_next (Rig *rig, EngineEvent *event, gint64 wait_us)
       if (late)
         return FALSE;
       pthread_mutex_lock (&rig->lock);
-      while (!rig->woken && !late) /* it may have been for an event that was taken before */
+      while (!rig->woken && !late) /* the wake may be for an event that was already taken */
         late = pthread_cond_timedwait (&rig->cond, &rig->lock, &until) != 0;
       rig->woken = FALSE;
       pthread_mutex_unlock (&rig->lock);

@@ -37,7 +37,7 @@ void rig_await (Rig *rig, EngineEventKind kind, EngineEvent *event);
 GBytes *rig_run (Rig *rig, guint32 job, const void *args);
 /* The same for a job that returns an int64_t. */
 int64_t rig_run_number (Rig *rig, guint32 job, const void *args);
-/* Runs one job on a rig of its own until the job at `at` fails with the sentence `cause` (both are
+/* Runs one job on a new rig until the job at `at` fails with the message `cause` (both are
  * patterns). */
 void rig_fail (const SatinJob *const *jobs, guint32 job, const void *args, const char *at,
                const char *cause);

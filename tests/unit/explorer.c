@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See explorer.h. */
-/* Its check of longjmp knows one stack only. */
+/* The check of longjmp that this macro adds knows only one stack. */
 #undef _FORTIFY_SOURCE
 #include "config.h"
 
@@ -16,22 +16,22 @@
 
 #define STACK_BYTES (256 * 1024)
 #define STATES_BITS \
-  16 /* places in the set of states at first; it grows when half of them are taken */
+  16 /* the initial size of the set of states, as a power of 2; it grows when it is half full */
 #define LOCKS_MAX 12
-#define QUARANTINE_MAX 300 /* steps of one in a row while the other could go on, too */
-#define STEPS_MAX 20000    /* of one thread in one run: more is without end */
+#define QUARANTINE_MAX 300 /* steps of one thread in a row while the other could run, too */
+#define STEPS_MAX 20000    /* the most steps of one thread in a run: more counts as endless */
 
 typedef struct
 {
-  jmp_buf at; /* where it goes on */
+  jmp_buf at; /* where the thread continues */
   gboolean finished, blocked;
-  guint64 blocked_at; /* steps of the other when it began to wait */
-  guint64 yielded_at; /* the same, when it yielded last */
+  guint64 blocked_at; /* the other thread's steps when this one began to wait */
+  guint64 yielded_at; /* the other thread's steps when this one last yielded */
   guint64 steps, history;
-  guint64 met_at;        /* its steps when it found that the other had moved … */
-  guint64 met;           /* … to this many */
-  const void *sleeps_on; /* a condition; NULL: it does not sleep */
-  const int *locked;     /* whoever has the lock that it wants; NULL: it wants none */
+  guint64 met_at;        /* its own steps when it found that the other thread had made … */
+  guint64 met;           /* … so many steps */
+  const void *sleeps_on; /* the condition on which it sleeps; NULL: it does not sleep */
+  const int *locked;     /* the owner of the lock for which it waits; NULL: it waits for none */
 } Thread;
 
 typedef struct
@@ -47,14 +47,14 @@ typedef struct
 } Lock;
 
 static const ExplorerWorld *world;
-/* swapcontext would ask the kernel for the signals at each switch, which took four fifths of the
- * search. */
+/* swapcontext calls the kernel for the signal mask at each switch, which took four fifths of the
+ * time. */
 static jmp_buf explorer, starts[2];
-static int entered; /* the thread whose start is made */
+static int entered; /* the thread whose start is being prepared */
 static Thread threads[2];
 static int running = -1; /* the thread that runs, -1: none */
 static GArray *choices;
-static guint depth;     /* of the choices taken in this run */
+static guint depth;     /* the number of choices taken in this run */
 static guint64 *states; /* a set of keys with 1 << states_bits places; 0: free */
 static guint states_bits;
 static guint n_states;
@@ -87,7 +87,7 @@ explorer_fail (const char *what)
   violation = what;
 }
 
-/* What a thread keeps on its own C stack follows from what it has read. */
+/* A thread's own C stack is a function of what it has read. */
 static guint64
 state_key (void)
 {
@@ -131,7 +131,7 @@ count_places (void)
   return G_GUINT64_CONSTANT (1) << states_bits;
 }
 
-/* Where the key stands, or would. */
+/* The place of the key in the set, or where it would be. */
 static guint64
 find_place (guint64 key)
 {
@@ -205,7 +205,7 @@ steps_point (void)
   if (self->steps > STEPS_MAX)
     explorer_fail ("a thread runs for ever");
   if (self->steps > 0)
-    switch_to (decide ()); /* returns when it is our turn; the first was when it began */
+    switch_to (decide ()); /* returns when it is this thread's turn; the first turn was its start */
   self->blocked = FALSE;
   self->steps++;
   if (self->met != threads[1 - me].steps)
@@ -257,7 +257,8 @@ explorer_finish (void)
 
 /* ---- locks and sleep ---- */
 
-/* It has looked at everything since it yielded last: nothing new, if the other has not moved. */
+/* A thread that yields has read everything since its last yield: unless the other has moved, it
+ * would find nothing new. */
 int
 steps_yield (void)
 {
@@ -316,11 +317,11 @@ steps_cond_wait (pthread_cond_t *cond, pthread_mutex_t *mutex)
   Thread *self = &threads[running];
 
   steps_unlock (mutex);
-  self->sleeps_on = cond; /* at once: there was no step in between */
+  self->sleeps_on = cond; /* at once, without a step in between */
   return steps_lock (mutex);
 }
 
-/* The other one wakes it: nobody may need the end of its time. */
+/* Only the other thread wakes it: no program may depend on the timeout. */
 int
 steps_cond_timedwait (pthread_cond_t *cond, pthread_mutex_t *mutex,
                       const struct timespec *until G_GNUC_UNUSED)
@@ -342,7 +343,7 @@ steps_cond_signal (pthread_cond_t *cond)
 
 /* ---- runs ---- */
 
-/* Each run goes on from the start again: this never returns. */
+/* Each run begins again from the start; this never returns. */
 static void
 start_here (void)
 {
@@ -388,7 +389,7 @@ run_once (void)
     violation = world->check_end ();
 }
 
-/* The next schedule in the order of the search. FALSE: that was the last. */
+/* Sets the next schedule in the order of the search. FALSE: that was the last. */
 static gboolean
 backtrack (void)
 {

@@ -16,12 +16,12 @@ enum
 typedef struct
 {
   void (*begin) (void);            /* Before each run: resets the memory. */
-  void (*body[2]) (void);          /* Of each thread; ends with explorer_finish. */
+  void (*body[2]) (void);          /* The function of each thread; it ends with explorer_finish. */
   guint64 (*state) (guint64 key);  /* The key with all shared memory mixed in. */
-  const char *(*check_end) (void); /* After a run of both; NULL: all is right. */
+  const char *(*check_end) (void); /* Called after both have finished; NULL: all is right. */
 } ExplorerWorld;
 
-/* NULL: nothing is wrong in any interleaving; otherwise what was wrong in the last run. */
+/* NULL if all interleavings are right; otherwise the error of the last run. */
 const char *explorer_explore (const ExplorerWorld *world, guint64 *n_runs, guint *n_states);
 
 guint64 explorer_mix (guint64 hash, guint64 value);
@@ -32,11 +32,11 @@ gboolean explorer_has_finished (int thread);
 /* The functions below are for the running thread. */
 
 void explorer_finish (void) G_GNUC_NORETURN;
-/* Notes what is wrong; the run goes on. */
+/* Records an error; the run goes on. */
 void explorer_fail (const char *what);
 guint64 explorer_steps_of_other (void);
-/* A mark of what this thread has read so far. explorer_forget drops what it has read since that
- * mark: its position must be the same as then. */
+/* A mark of all that this thread has read so far. explorer_forget drops what it has read since that
+ * mark; the thread must be at the same point of its code as then. */
 guint64 explorer_history (void);
 void explorer_forget (guint64 history);
 /* This thread has nothing to do until the other thread has made a step after `seen`. */

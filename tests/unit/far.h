@@ -33,7 +33,7 @@ static const FarKind far_kinds[] = {
 
 /* Pauses of at least this length are skipped, so that waits for a lock take no time. */
 #define FAR_SKIPPED_US (20 * 1000)
-#define FAR_REST_US (2 * 1000) /* This much of a rest is real. */
+#define FAR_REST_US (2 * 1000) /* The part of a skipped rest that is really slept. */
 #define FAR_REST_MAX_US (120 * G_USEC_PER_SEC)
 static gint64 far_skipped_us; /* Atomic. */
 static gint far_sleeps;       /* Atomic: TRUE: all pauses are made. */
@@ -54,11 +54,11 @@ g_usleep (gulong us)
   if (us >= FAR_SKIPPED_US && !g_atomic_int_get (&far_sleeps))
     __atomic_fetch_add (&far_skipped_us, (gint64)us, __ATOMIC_SEQ_CST);
   else
-    (void)nanosleep (&pause, NULL); /* No caller sleeps for a second. */
+    (void)nanosleep (&pause, NULL); /* No sleep in the tested code is a second long. */
 }
 
-/* Rests of a coordinator are skipped too, after a failure or because of a slow store; but not while
- * the store handles a request, since it would then seem silent. */
+/* A coordinator's rests after a failure or because of a slow store are skipped, too. They are not
+ * while the store handles a request, since the store would then seem silent. */
 int
 pthread_cond_timedwait (pthread_cond_t *cond, pthread_mutex_t *lock,
                         const struct timespec *deadline)
@@ -135,7 +135,7 @@ far_start (Place *place, guint64 interval_us, guint64 delta_from)
   return scribe;
 }
 
-/* The sorted names of all that is at the store below "/files". */
+/* Checks the sorted names of everything at the store below "/files". */
 static inline void
 assert_names (const char *expected)
 {
@@ -167,7 +167,7 @@ for_each_kind (void (*test) (const FarKind *kind))
     }
 }
 
-/* Leaves a base with a delta, as a killed coordinator does. */
+/* Leaves a base with a delta at the store, as a killed coordinator does. */
 static inline void
 far_leave_pair (const FarKind *kind, GBytes **base, GBytes **delta)
 {
@@ -183,7 +183,7 @@ far_leave_pair (const FarKind *kind, GBytes **base, GBytes **delta)
   *delta = far_bytes (FAR_DELTA);
 }
 
-/* Checks that the text is one sentence that names the place. */
+/* Checks that the text is one message that names the place. */
 static inline void
 assert_sentence (const char *text)
 {
@@ -193,7 +193,7 @@ assert_sentence (const char *text)
   g_assert_null (strchr (text, '\n'));
 }
 
-/* Waits for a reported trouble other than slow publishing, which does not matter here. */
+/* Waits for a reported error other than slow publishing, which does not matter here. */
 static inline void
 wait_for_trouble (Place *place)
 {

@@ -32,7 +32,7 @@ memory_mib (void)
   return (double)usage.ru_maxrss / 1024;
 }
 
-/* Four levels below the root, as a deep program's frontier. */
+/* A row four levels below the root, as in the frontier of a deep program. */
 static Row *
 make_row (Figures *figures, guint number, guint n, gsize size)
 {

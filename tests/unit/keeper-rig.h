@@ -43,7 +43,7 @@ static GAsyncQueue *posted; /* Of Posted. */
 static GArray *steps;       /* Of NodeEvent, without what it points to. */
 static GMutex mutex;
 
-/* ---- the scribe ---- */
+/* ---- the scribe, played here ---- */
 
 Scribe *
 scribe_new (const ScribeConfig *config, Identity *identity, GError **error)
@@ -158,7 +158,7 @@ bid_make (const char *target G_GNUC_UNUSED, const Identity *identity G_GNUC_UNUS
 
 G_DEFINE_QUARK (coordinator - error - quark, coordinator_error)
 
-/* ---- the driver, the Node and the engine ---- */
+/* ---- the driver, the Node and the engine, played here ---- */
 
 void
 driver_post (Driver *driver G_GNUC_UNUSED, GSourceFunc function, gpointer data)
@@ -339,7 +339,7 @@ retire (Driver *driver)
   g_thread_join (g_steal_pointer (&driver->retiring));
 }
 
-/* The scribes that are played here leave some. */
+/* Removes the work files that the played scribes leave. */
 static inline void
 remove_work_files (const Driver *driver)
 {

@@ -13,7 +13,7 @@ id_of (World *world, guint who)
   return node_self (node_at (world, who));
 }
 
-/* A part of the node may act without an event from here to the next event. */
+/* From here to the next event a test may call a part of the node directly. */
 static inline Node *
 alone (World *world, guint who)
 {
@@ -47,7 +47,7 @@ link_of (World *world, guint who, guint other)
   return link_to (world->peer[who].node, &id);
 }
 
-/* Node `who` receives this from `from`. (transfer full) */
+/* Node `who` receives this message from `from`. (transfer full) Its effects. */
 static inline GArray *
 hear (World *world, guint who, guint from, const Message *message)
 {

@@ -5,7 +5,8 @@
 #include "node-world.h"
 
 static NodeId author;
-static char *values; /* Path and values of the last two results that differ; the test frees it. */
+static char
+    *values; /* The path and values of the last two results that differed; the test frees it. */
 
 /* World.watch. */
 static void

@@ -105,7 +105,8 @@ carry_lend (World *world, guint who, const NodeEffect *effect)
   step (world, who, &(NodeEvent){ .kind = NODE_EVENT_LENT, .node = effect->node, .loans = lent });
 }
 
-/* (transfer full) (nullable): the message in these bytes: they are one, or a frame has it. */
+/* (transfer full) (nullable): the message in these bytes, which are a message or a frame with
+ * one. */
 static GBytes *
 content_of (GBytes *bytes)
 {
@@ -292,8 +293,8 @@ pump (World *world)
 
       if (pump_one (world, at))
         {
-          g_assert_cmpuint (++n, <, POSTS_MAX); /* else they never come to an end */
-          next = world->posts->head;            /* what was sent just now may be for one before */
+          g_assert_cmpuint (++n, <, POSTS_MAX); /* otherwise the messages never end */
+          next = world->posts->head;            /* a new message may come before `next` */
         }
       at = next;
     }
@@ -322,7 +323,7 @@ pass (World *world, guint64 us)
   world->now_us = end;
 }
 
-/* Nobody comes so soon after another that both are one change of the roster (admit.h). */
+/* Nodes join so far apart that no two joins are one change of the roster (admit.h). */
 #define JOINS_APART_US (NODES_MAX * G_GUINT64_CONSTANT (1000))
 
 void

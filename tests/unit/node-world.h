@@ -12,8 +12,8 @@
 typedef struct
 {
   Node *node;
-  gboolean alive, deaf; /* deaf: it is stalled and receives nothing. */
-  gboolean late;        /* What is sent to it waits. */
+  gboolean alive, deaf; /* deaf: the node is stalled and receives nothing. */
+  gboolean late;        /* Messages to it are delayed. */
   GArray *effects;
   GString *log;
   guint64 timer_us;
@@ -23,20 +23,20 @@ typedef struct
   guint steals, replies; /* STEAL and JOBS messages sent. */
   guint owes;            /* How often its engine was asked for work for thieves. */
   GBytes *result;
-  GBytes *put, *constant; /* The last ones. */
-  /* The report of its next bids, and their number. */
+  GBytes *put, *constant; /* The last ones that its engine got. */
+  /* The report of its next bids, and the number of bids. */
   guint64 commit_us, found;
   const char *trouble;
   gboolean slow; /* The test sends the reports, and the jobs of its engine. */
   guint bids, pings;
   guint64 ended;
-  guint64 ticket; /* Of the last order to its scribe. */
+  guint64 ticket; /* The ticket of the last order to its scribe. */
 } Peer;
 
 typedef struct
 {
   guint end[2];
-  gboolean up, mute; /* mute: half open, swallows everything. */
+  gboolean up, mute; /* mute: the link is half-open and swallows everything. */
 } Wire;
 
 typedef struct
@@ -56,15 +56,16 @@ typedef struct World
   GArray *wires; /* Of Wire; link number = index + 1. */
   GQueue *posts;
   Stems *stems;
-  gboolean checkpoint, buddies, ring, theft, mirror, cut; /* Of the nodes that are added next. */
+  gboolean checkpoint, buddies, ring, theft, mirror,
+      cut; /* Settings of the nodes that are added next. */
   double verify;                                          /* The same. */
   guint64 heartbeat_us, silence_us;                       /* 0: the defaults. */
   guint dense;                                            /* The same. */
   gboolean wall;           /* n0 and n2 cannot dial each other; dead nodes refuse. */
   gboolean swallows;       /* Dials of n0 are not answered. */
   gboolean one_way;        /* Dials by n1 are refused on their way. */
-  guint parted;            /* Nodes from this number on and nodes before it do not hear each other;
-                            * 0: all do. */
+  guint parted; /* Nodes from this number on and nodes before it receive nothing from each other; 0:
+                   all do. */
   gboolean bridged;        /* … except this node and the one before it. */
   guint n_dials;           /* So far. */
   gsize largest;           /* The bytes of the largest message sent. */
@@ -118,10 +119,10 @@ void add_peer (World *world, gboolean solo);
 void world_free (World *world);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (World, world_free)
 
-/* What happens to node number `who`: an event (step: alone; tell: with all that follows); its
- * death; all links between two nodes break, or swallow everything; its engine has a job to lend, is
- * hungry for two seconds, has finished what it runs, or has met a slot that `holder` holds. start:
- * main starts the root. */
+/* What happens to node number `who`. step: an event, without its consequences; tell: an event with
+ * all that follows. Its death; all links between two nodes break, or swallow everything; its engine
+ * has a job to lend, is idle for two seconds, has finished what it runs, or has met a slot that
+ * `holder` holds. start: main starts the root. */
 void step (World *world, guint who, const NodeEvent *event);
 void tell (World *world, guint who, const NodeEvent *event);
 void die (World *world, guint who);
@@ -137,7 +138,7 @@ guint64 held_of (World *world, guint who, const char *path);
 void finish (World *world, guint who, const char *path);
 void adopt (World *world, guint who, const char *path, guint64 loan, guint holder);
 
-/* What a test can see. said: this line is in the node's log. */
+/* What a test can read. said: this line is in the node's log. */
 gboolean said (World *world, guint who, const char *line);
 void forget_log (World *world);
 NodeStats stats_of (World *world, guint who);

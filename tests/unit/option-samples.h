@@ -9,7 +9,7 @@
 
 typedef struct
 {
-  const char *name; /* NULL: chosen by its reader, below. */
+  const char *name; /* NULL: the sample depends on the option's reader, see option_sample_fill */
   const char *good[2];
   const char *wrong; /* (nullable) */
   enum

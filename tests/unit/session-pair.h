@@ -32,7 +32,7 @@ GBytes *pair_join (const GPtrArray *parts);
 /* (transfer full) */
 SessionEffect pair_take (End *end);
 SessionFrameKind pair_kind_of (const SessionEffect *effect);
-/* Carries the effects of end `i` to the other end; of its frames only the first `frames`. */
+/* Carries the effects of end `i` to the other end, but only the first `frames` of its frames. */
 void pair_carry (Pair *pair, guint i, guint frames);
 void pair_settle (Pair *pair);
 /* Lets time pass until the session of `i` is due and has acted. */

@@ -31,7 +31,7 @@ typedef struct
   int code;
   void (*between) (gpointer data);
   gpointer between_data;
-  void (*during) (gpointer data); /* NULL: it has been called. */
+  void (*during) (gpointer data); /* NULL: it was already called. */
   gpointer during_data;
   gsize during_after;
 } Shelf;
@@ -41,14 +41,14 @@ typedef struct
 {
   char *url, *method, *range;
   const struct curl_slist *headers, *commands;
-  void *no_body, *sends, *signs; /* Not NULL: yes; signs: s3. */
+  void *no_body, *sends, *signs; /* Not NULL means yes; signs: s3. */
   curl_write_callback write, header;
   void *write_to, *header_to, *read_from, *seek_in, *progress_of;
   curl_read_callback read;
   curl_seek_callback seek;
   curl_xferinfo_callback progress;
 
-  gboolean is_busy; /* From its settings to its end. */
+  gboolean is_busy; /* From the settings of the request to its end. */
 
   /* The outcome. */
   long status;
@@ -58,7 +58,7 @@ typedef struct
 /* Call all of these with the lock held. */
 void shelf_put_item (const char *path, GBytes *bytes); /* Takes `bytes`; NULL: a folder. */
 void shelf_item_free (gpointer item);
-/* Calls the function of shelf_during, once; releases the lock meanwhile. */
+/* Calls the function of shelf_during once, with the lock released. */
 void shelf_call_during (void);
-/* Carries out a request; `half`: its connection ends in the middle. */
+/* Carries out a request; with `half` its connection ends in the middle. */
 CURLcode shelf_run (ShelfHandle *handle, gboolean half);

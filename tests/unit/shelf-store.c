@@ -95,7 +95,7 @@ path_of_url (const char *url)
 
 /* ---- sftp and ftp ---- */
 
-/* (transfer full): the n-th word of a command; those of sftp stand in quotes, ftp has one. */
+/* (transfer full): the n-th word of a command. sftp quotes words; ftp has only one. */
 static char *
 word (const char *command, guint n, gboolean is_sftp)
 {
@@ -138,7 +138,7 @@ run_command (const char *command, char **renamed)
   return rename_file (path, to);
 }
 
-/* `half`: the connection ends in the middle of them. */
+/* With `half` the connection ends in the middle of the commands. */
 static CURLcode
 run_commands (const ShelfHandle *handle, gboolean half)
 {
@@ -164,8 +164,8 @@ goes_on (ShelfHandle *handle, gsize received, gsize sent)
   return handle->progress (handle->progress_of, 0, (curl_off_t)received, 0, (curl_off_t)sent) == 0;
 }
 
-/* (transfer full): what the client sends; after a part of it once more from the beginning, as when
- * a connection that was kept turns out to be closed. NULL: it cannot be read. */
+/* (transfer full): what the client sends. After a part the client has to send all again from the
+ * beginning, as when a reused connection turns out to be closed. NULL: the data cannot be read. */
 static GByteArray *
 receive (ShelfHandle *handle)
 {
@@ -204,7 +204,7 @@ deliver (ShelfHandle *handle, const guint8 *bytes, gsize size, gboolean half)
   return half ? CURLE_PARTIAL_FILE : CURLE_OK;
 }
 
-/* FALSE: the range begins behind the end. */
+/* FALSE if the range begins after the end. */
 static gboolean
 take_range (const char *range, gsize size, gsize *from, gsize *to)
 {
@@ -219,7 +219,7 @@ take_range (const char *range, gsize size, gsize *from, gsize *to)
   return *from < size;
 }
 
-/* (transfer full): a listing as the kind of store writes it. */
+/* (transfer full): a listing in the format of the store. */
 static char *
 listing (const char *folder, gboolean is_dav)
 {
@@ -257,7 +257,7 @@ run_file_transfer (ShelfHandle *handle, gboolean half)
         return CURLE_READ_ERROR;
       if (!has_parent (path))
         return is_sftp ? CURLE_REMOTE_FILE_NOT_FOUND : CURLE_UPLOAD_FAILED;
-      if (half) /* a full disk is not always told */
+      if (half) /* a full disk is not always reported */
         g_byte_array_set_size (bytes, bytes->len / 2);
       shelf_put_item (path, g_byte_array_free_to_bytes (g_steal_pointer (&bytes)));
       return CURLE_OK;
@@ -305,7 +305,7 @@ tell_tag (const ShelfHandle *handle, const char *path)
     (void)handle->header (line, 1, strlen (line), handle->header_to);
 }
 
-/* TRUE: what the client expects at `path` stands there. */
+/* TRUE if the client's condition on `path` holds. */
 static gboolean
 is_expected (const ShelfHandle *handle, const char *path)
 {
@@ -352,7 +352,7 @@ receive_http (ShelfHandle *handle, const char *path, gboolean half)
   if (bytes == NULL)
     return CURLE_READ_ERROR;
   if (half)
-    return CURLE_SEND_ERROR; /* it was said how much would come */
+    return CURLE_SEND_ERROR; /* the client announced more bytes */
   handle->status = !has_parent (path) ? 409 : !is_expected (handle, path) ? 412 : 201;
   if (handle->status != 201)
     return CURLE_OK;
@@ -398,7 +398,7 @@ run_http (ShelfHandle *handle, gboolean half)
   return half ? CURLE_RECV_ERROR : CURLE_OK;
 }
 
-/* ---- all ---- */
+/* ---- all kinds ---- */
 
 CURLcode
 shelf_run (ShelfHandle *handle, gboolean half)

@@ -117,7 +117,7 @@ clear (ShelfHandle *handle)
   memset (handle, 0, sizeof *handle);
 }
 
-/* The settings of a request begin so. */
+/* Begins the settings of a request. */
 static void
 shelf_reset (CURL *curl)
 {

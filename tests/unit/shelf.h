@@ -10,17 +10,19 @@
 typedef enum
 {
   SHELF_SOUND,
-  SHELF_REFUSES,    /* Nothing is done, as if no server listened. */
-  SHELF_LOSES,      /* All is done, and the connection ends before the answer. */
-  SHELF_TEARS,      /* Half of it is done; the client is told if the protocol can notice that. */
-  SHELF_ANSWERS,    /* Nothing is done; http: the status of shelf_answer; else its code. */
-  SHELF_SILENT,     /* The store is silent until the client gives up. */
-  SHELF_NO_HANDLE,  /* No memory for a handle … */
+  SHELF_REFUSES, /* The request is not carried out, as if no server listened. */
+  SHELF_LOSES,   /* The request is carried out, and the connection ends before the answer. */
+  SHELF_TEARS, /* Half of the request is carried out; the client notices that if the protocol allows
+                  it. */
+  SHELF_ANSWERS,   /* The request is not carried out. http: answers the status of shelf_answer; else
+                      its code. */
+  SHELF_SILENT,    /* The store is silent until the client gives up. */
+  SHELF_NO_HANDLE, /* No memory for a handle … */
   SHELF_NO_SETTING, /* … an option … */
   SHELF_NO_LIST     /* … a line of a list: counted in calls, not in requests. */
 } ShelfFault;
 
-/* Empties the store; nothing fails any more, and requests count from 1. */
+/* Empties the store. Requests no longer fail and count from 1. */
 void shelf_clear (void);
 /* Requests number `first` to `last` fail in this way. */
 void shelf_fail (ShelfFault fault, guint first, guint last);
@@ -28,12 +30,12 @@ void shelf_answer (long status, int curl_code);
 /* TRUE: one of these requests has been made since shelf_fail. */
 gboolean shelf_has_failed (void);
 guint shelf_requests (void);
-/* TRUE: a request is under way, so a clock that jumps now would end it. */
+/* TRUE: a request is in progress, and a jump of the clock would end it. */
 gboolean shelf_is_busy (void);
-/* Calls `act` before request number `at` (0: before each), without any lock; requests that it makes
- * are not counted and do not fail. NULL: no call. */
+/* Calls `act` before request number `at` (0: before each one), without any lock. Requests that
+ * `act` makes are not counted and do not fail. NULL: no call. */
 void shelf_between (guint at, void (*act) (gpointer data), gpointer data);
-/* Calls `act` once, without any lock, after a reader was given this many bytes of one file. */
+/* Calls `act` once, without any lock, after a reader has received this many bytes of one file. */
 void shelf_during (gsize after, void (*act) (gpointer data), gpointer data);
 
 /* These change the store without a request. */
@@ -44,9 +46,9 @@ void shelf_remove (const char *path);
 GBytes *shelf_get (const char *path);
 /* (transfer full) The names of all files and folders below "/files", sorted. */
 char *shelf_names (void);
-/* sftp: `is_so` FALSE: no file is renamed onto an existing one, as with OpenSSH. */
+/* sftp: with FALSE a file cannot be renamed onto an existing one, as with OpenSSH. */
 void shelf_renames_over (gboolean is_so);
-/* No folders can be made below "/files". */
+/* With TRUE no folders can be made below "/files". */
 void shelf_makes_no_folders (gboolean is_so);
-/* http: HEAD, GET and PUT give no ETag, and conditions are ignored. */
+/* http: with TRUE HEAD, GET and PUT give no ETag, and conditions are ignored. */
 void shelf_knows_no_tags (gboolean is_so);

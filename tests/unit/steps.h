@@ -13,7 +13,7 @@ void steps_point (void);
 void steps_saw (uint64_t value);
 
 /* For large programs a relaxed access is one step together with the access before it: relaxed
- * accesses are hints, figures, or the owner's own data. */
+ * accesses are hints, figures, or data of the owner alone. */
 #ifdef SATIN_STEPS_FEW_
 #define STEPS_POINT_(order) ((order) == __ATOMIC_RELAXED ? (void)0 : steps_point ())
 #define STEPS_ADD_(order, value) ((order) == __ATOMIC_RELAXED ? (void)0 : steps_saw (value))

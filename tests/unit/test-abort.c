@@ -11,8 +11,8 @@
 #include <sched.h>
 #include <string.h>
 
-/* All atomic: how many endless jobs have begun, how often one of them has gone on, and what the
- * aborting job has reached; the test has seen all it waits for. */
+/* All atomic: how many endless jobs have begun and how many steps they made; flags: enough have
+ * begun, the job is aborting, it has aborted, the test has seen all that it waits for. */
 static gint begun, steps, enough, aborting, aborted, seen;
 
 static const int64_t *
@@ -34,7 +34,7 @@ reset (gint needed)
   g_atomic_int_set (&seen, 0);
 }
 
-/* Ends only by being aborted: a leaf that polls, or a tree without leaves that is reached. */
+/* Ends only by an abort: a leaf that polls, or a tree that never ends. */
 SATIN_JOB (endless, int64_t, (int32_t, depth))
 {
   int64_t x[3];
@@ -49,7 +49,7 @@ SATIN_JOB (endless, int64_t, (int32_t, depth))
   return x[0] + x[1] + x[2];
 }
 
-/* A tree that would take for ever, of short jobs. */
+/* A tree of short jobs that would take for ever. */
 SATIN_JOB (vast, int64_t, (int32_t, depth))
 {
   int64_t x[3], sum = 0;
@@ -61,7 +61,7 @@ SATIN_JOB (vast, int64_t, (int32_t, depth))
     return 1;
   for (int i = 0; i < 3; i++)
     satin_spawn (vast, &x[i], depth - 1);
-  if (depth % 3 == 0) /* these forget some of their own */
+  if (depth % 3 == 0) /* these jobs abort some children themselves */
     {
       number = satin_sync_next ();
       satin_abort ();
@@ -75,12 +75,12 @@ SATIN_JOB (vast, int64_t, (int32_t, depth))
 SATIN_JOB (quick, int64_t, (int32_t, n))
 {
   while (g_atomic_int_get (&begun) < g_atomic_int_get (&enough))
-    if (!satin_aborted ()) /* a poll: thieves get what they want */
+    if (!satin_aborted ()) /* a poll: thieves get jobs */
       sched_yield ();
   return n;
 }
 
-/* The last one that is spawned ends when enough of the others have begun. */
+/* The child that is spawned last ends when enough of the others have begun. */
 SATIN_JOB (first, int64_t, (int32_t, n), (int32_t, depth), (uint8_t, leaves))
 {
   int64_t x[8] = { 0 }, y, z;
@@ -103,7 +103,7 @@ SATIN_JOB (first, int64_t, (int32_t, n), (int32_t, depth), (uint8_t, leaves))
   return x[number] * 10000 + y * 100 + z;
 }
 
-/* Jobs for what an aborted job must not do any more. */
+/* Jobs that test what an aborted job must not do any more. */
 SATIN_JOB (late, int64_t, (int32_t, n))
 {
   int64_t x, y, found = 5;
@@ -113,7 +113,7 @@ SATIN_JOB (late, int64_t, (int32_t, n))
   satin_sync ();
   g_atomic_int_inc (&begun);
   while (!origin_is_aborted (slot_origin (worker_here ()->own.mark)))
-    sched_yield (); /* it is asked to leave, but nothing here has looked at that */
+    sched_yield (); /* the job was asked to stop, but has not polled yet */
   satin_improve (least, &found);
   if (n > 0)
     satin_aborted ();
@@ -155,7 +155,7 @@ enum
   PARTED
 };
 
-/* Goes on until the test lets it, and polls for nothing. */
+/* Runs until the test allows it to end, and never polls. */
 SATIN_JOB (stubborn, int64_t, (int32_t, n))
 {
   g_atomic_int_inc (&begun);
@@ -164,7 +164,7 @@ SATIN_JOB (stubborn, int64_t, (int32_t, n))
   return n;
 }
 
-/* One child for a thief, one for another node, one for itself. */
+/* One child is run by a thief, one by another node, one by this worker. */
 SATIN_JOB (parted, int64_t, (int32_t, n))
 {
   int64_t x[3];
@@ -202,7 +202,7 @@ test_races (void)
     }
 }
 
-/* Nothing of what was forgotten goes on after satin_abort has returned. */
+/* No aborted job makes a step after satin_abort has returned. */
 static void
 check_first (guint workers, guint stacks_max, guint64 seed, const satin_args_first *args)
 {
@@ -237,7 +237,7 @@ test_leaves (void)
     }
 }
 
-/* Thieves of thieves, deep in their jobs, some parked. */
+/* Thieves that steal from thieves, deep in their jobs, some parked. */
 static void
 test_deep (void)
 {
@@ -257,8 +257,8 @@ test_deep (void)
     }
 }
 
-/* Runs `forgetful`, scanning all the time; what was reported after the abort has to be a fact. It
- * goes on until three whole scans that began after the abort are over. */
+/* Runs `forgetful` and scans all the time. Rows that are reported after the abort must be right.
+ * The test goes on until three whole scans that began after the abort are over. */
 static void
 check_late (gboolean polls)
 {
@@ -305,7 +305,7 @@ test_late (void)
   check_late (FALSE);
 }
 
-/* A job of another node's: its lender does not want it any more. */
+/* A job of another node is dropped: its lender does not want it any more. */
 static void
 test_held (void)
 {
@@ -333,7 +333,7 @@ test_held (void)
       then = g_atomic_int_get (&steps);
       g_usleep (2000);
       g_assert_cmpint (g_atomic_int_get (&steps), ==, then);
-      engine_unrun (rig->engine, 1); /* nothing is known of it any more, so nothing comes */
+      engine_unrun (rig->engine, 1); /* the engine does not know it any more, so no event comes */
       while (rig_next (rig, &event, 1000))
         {
           g_assert_cmpint (event.kind, !=, ENGINE_UNRUN);
@@ -358,7 +358,7 @@ wait_for_event (Rig *rig, EngineEventKind kind)
   engine_event_clear (&event);
 }
 
-/* The job stops because it is not to run here; what it has dropped is wanted elsewhere. */
+/* The job stops because it must not run here. The children that it drops are wanted elsewhere. */
 static void
 test_held_covers_nothing (void)
 {

@@ -18,7 +18,7 @@ the_oldest_of_a_full_class_goes (void)
     g_assert_true (
         admission_enter (&admission, ADMISSION_STRANGER, who (ADMISSION_STRANGER_MAX + i))
         == who (i));
-  /* A connection that has proved itself is not the oldest any more, and has made room. */
+  /* A connection that has authenticated is not the oldest any more, and has freed a place. */
   admission_leave (&admission, who (10));
   g_assert_null (admission_enter (&admission, ADMISSION_STRANGER, who (5000)));
   g_assert_true (admission_enter (&admission, ADMISSION_STRANGER, who (5001)) == who (11));
@@ -48,7 +48,8 @@ no_class_takes_places_of_another_one (void)
     ;
 }
 
-/* A flood makes room for all others, whichever class it is in; of equal ones strangers go first. */
+/* A flood loses its places to all others, whichever class it is in; between classes of equal size
+ * strangers go first. */
 static void
 descriptors_are_taken_from_the_fullest_class (void)
 {

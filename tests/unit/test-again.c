@@ -6,7 +6,7 @@
 
 #include <signal.h>
 
-/* As waitpid tells of a process. */
+/* The status of a process as waitpid gives it. */
 #define KILLED_BY(number) (number)
 #define ENDED_WITH(code) ((code) << 8)
 
@@ -30,7 +30,7 @@ what_became_of_a_node (void)
     { ENDED_WITH (137), TRUE, "", AGAIN_LOST, TRUE },
     { ENDED_WITH (0), TRUE, FOLDER_PARTED_SIGNAL, AGAIN_TOLD, TRUE },
     { ENDED_WITH (1), TRUE, FOLDER_PARTED_SIGNAL, AGAIN_TOLD, TRUE },
-    { ENDED_WITH (0), FALSE, FOLDER_PARTED_SIGNAL, AGAIN_TOLD, TRUE }, /* its address has gone */
+    { ENDED_WITH (0), FALSE, FOLDER_PARTED_SIGNAL, AGAIN_TOLD, TRUE }, /* its address is gone */
     { ENDED_WITH (255), FALSE, NULL, AGAIN_NEVER, TRUE },
     { ENDED_WITH (0), FALSE, NULL, AGAIN_NEVER, TRUE },
     { ENDED_WITH (0), TRUE, FOLDER_PARTED_ASKED, AGAIN_LEFT, FALSE },
@@ -101,7 +101,7 @@ failures_in_a_row_are_tried_ever_less_often (void)
     }
   g_assert_cmpuint (tries, <, 160);
 
-  /* One that does not last is another failure; one that does ends them. */
+  /* A node that does not last is another failure; one that lasts resets the failures. */
   again_started (again, 0);
   again_joined (again, 0, now_us);
   g_assert_cmpint (again_gone (again, 0, AGAIN_LOST, now_us + 1, &failures), ==,
@@ -113,7 +113,7 @@ failures_in_a_row_are_tried_ever_less_often (void)
   again_free (again);
 }
 
-/* When the run cannot be asked, only those that were due wait anew. */
+/* When the run cannot be asked, only the nodes that were due wait again. */
 static void
 others_are_not_put_off (void)
 {
@@ -135,7 +135,7 @@ others_are_not_put_off (void)
   again_free (again);
 }
 
-/* What the node before it was says nothing of the one that is there now. */
+/* The age of a former node says nothing about its successor, which has not joined. */
 static void
 who_never_joined_did_not_last (void)
 {
@@ -226,7 +226,7 @@ a_run_without_members_is_given_up_after_a_minute (void)
   g_assert_false (again_deserted (again, TRUE, 5 * SECOND));
   g_assert_false (again_deserted (again, FALSE, 10 * SECOND));
   g_assert_false (again_deserted (again, FALSE, 10 * SECOND + AGAIN_DESERTED_US));
-  /* A member is back in time: the minute begins anew. */
+  /* A member is back in time: the minute begins again. */
   g_assert_false (again_deserted (again, TRUE, 10 * SECOND + AGAIN_DESERTED_US + 1));
   g_assert_false (again_deserted (again, FALSE, 200 * SECOND));
   g_assert_false (again_deserted (again, FALSE, 200 * SECOND + AGAIN_DESERTED_US));

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* More than the four MiB from which a file counts as large. */
+/* Enough rows for more than the 4 MiB from which a file counts as large. */
 #define N_ROWS 70000u
 #define LARGE_BYTES (4 * 1024 * 1024)
 
@@ -44,7 +44,7 @@ make (void)
   return place;
 }
 
-/* All is told, goes on, and stands in the next file. */
+/* All rows are reported, kept, and in the next file. */
 static void
 test_sound (void)
 {
@@ -65,7 +65,7 @@ test_sound (void)
   g_assert_cmpuint (place_strangers (place), ==, 0);
 }
 
-/* In the middle of the file lie rows. */
+/* The middle of the file has rows. */
 static void
 damage (Place *place)
 {
@@ -73,7 +73,7 @@ damage (Place *place)
   struct stat status;
   int fd = open (place->target, O_RDWR | O_CLOEXEC);
   g_assert_cmpint (fstat (fd, &status), ==, 0);
-  /* Two pages: one would be made anew. */
+  /* Two pages: a single one would be restored from the spare pages. */
   for (off_t at = status.st_size / 2 + 1000, end = at + 40960; at <= end; at += 40960)
     {
       g_assert_cmpint (pread (fd, bytes, sizeof bytes, at), ==, sizeof bytes);
@@ -98,10 +98,10 @@ test_damaged (void)
   finish_all (place, scribe);
   g_assert_cmpuint (place->n_trouble, ==, 1);
   g_assert_nonnull (strstr (place->trouble, " rows are missing"));
-  g_assert_cmpuint (place_strangers (place), ==, 1); /* the damaged one */
+  g_assert_cmpuint (place_strangers (place), ==, 1); /* the damaged file, set aside */
 }
 
-/* Rows that somebody took out of a large file are missed, though all that is left is sound. */
+/* Removed rows of a large file are noticed, although all remaining rows are sound. */
 static void
 test_rows_are_gone (void)
 {
@@ -119,8 +119,8 @@ test_rows_are_gone (void)
   g_assert_cmpuint (place_strangers (place), ==, 1);
 }
 
-/* What is looked at for a start is not all, and so cannot say that it is damaged; what is looked at
- * for people is. */
+/* A look for a start does not read the whole file, so it cannot report this damage. A look for
+ * people does. */
 static void
 test_look (void)
 {

@@ -4,7 +4,7 @@
 
 #include "satin/protocol/core.h"
 
-/* Among many each gives its signs of life more seldom, and none is taken for dead. */
+/* In a large run each node gives its signs of life less often, and none is taken for dead. */
 static void
 test_many_say_little (void)
 {
@@ -26,7 +26,7 @@ test_many_say_little (void)
     }
 }
 
-/* However many there are: each is heard some times before its silence would be believed. */
+/* In a run of any size each node is heard several times before its silence would count. */
 static void
 test_many_are_heard_in_time (void)
 {
@@ -41,12 +41,12 @@ test_many_are_heard_in_time (void)
     {
       g_assert_cmpuint (members_of (world, i), ==, NODES_MAX);
       g_assert_cmpuint (stats_of (world, i).silenced, ==, 0);
-      /* Nobody had to be looked for. */
+      /* No node had to be probed. */
       g_assert_cmpuint (world->peer[i].pings, >=, 19 * 1000 * 1000 * 3 / world->silence_us);
     }
 }
 
-/* What was said lately is as good a sign of life as a ping. */
+/* A recent message is as good a sign of life as a ping. */
 static void
 test_who_has_just_spoken_does_not_ping (void)
 {
@@ -55,7 +55,7 @@ test_who_has_just_spoken_does_not_ping (void)
   NodeId other = node_self (world->peer[0].node);
 
   start (world);
-  world->peer[0].deaf = TRUE; /* else an acknowledgement may be what was said */
+  world->peer[0].deaf = TRUE; /* otherwise an acknowledgement may be the recent message */
   pass (world, NODE_HEARTBEAT_US);
   pass (world, node->alive.ping_at_us - world->now_us - 1);
   guint pings = world->peer[1].pings;
@@ -80,13 +80,13 @@ test_a_silent_one_is_looked_for_and_then_left_out (void)
   g_assert_cmpuint (world->wires->len, >, n_wires);
   pass (world, NODE_SILENCE_US / 2 - 2 * NODE_HEARTBEAT_US);
   g_assert_cmpuint (members_of (world, 0), ==, 3);
-  pass (world, NODE_HEARTBEAT_US); /* no sooner, and no later: all of the limit has passed now */
+  pass (world, NODE_HEARTBEAT_US); /* not earlier, and not later: the whole limit has passed now */
   g_assert_cmpuint (members_of (world, 0), ==, 2);
   g_assert_cmpuint (members_of (world, 1), ==, 2);
   g_assert_cmpuint (stats_of (world, 0).silenced, ==, 1);
 }
 
-/* What node 0 tells people of n2. */
+/* Does node 0 show n2 as silent? */
 static gboolean
 is_said_silent (World *world)
 {
@@ -105,8 +105,8 @@ is_said_silent (World *world)
   return silent;
 }
 
-/* A node at work speaks each second, any other at each heartbeat: people hear of it long before
- * that node counts as dead, and that nothing is wrong as soon as it is heard again. */
+/* A busy node sends each second, any other at each heartbeat. So status shows a silent node long
+ * before it counts as dead, and shows it as up when it is heard again. */
 static void
 test_people_hear_of_a_silent_one_soon (void)
 {
@@ -133,15 +133,15 @@ test_people_hear_of_a_silent_one_soon (void)
   member->heard_us = member->told.told_us = now_us - 3 * G_USEC_PER_SEC + 1;
   g_assert_false (is_said_silent (world));
   member->told.told_us--;
-  g_assert_false (is_said_silent (world)); /* something else was heard */
+  g_assert_false (is_said_silent (world)); /* another message was heard */
   member->heard_us--;
   g_assert_true (is_said_silent (world));
-  member->told.busy = 0; /* … so it need not speak so often */
+  member->told.busy = 0; /* … so it need not send so often */
   g_assert_false (is_said_silent (world));
 }
 
 /* Private networks overlap: two hosts have the same address. Dials of it reach one of them, so the
- * other one is reached through a member to which it has a link. */
+ * other is reached through a member that has a link to it. */
 static void
 test_two_hosts_with_one_address_are_two_members (void)
 {
@@ -161,7 +161,7 @@ test_two_hosts_with_one_address_are_two_members (void)
   g_assert_cmpuint (stats_of (world, 0).crashes, ==, 0);
 }
 
-/* … but on one host an address has one listener, so the earlier one is gone. */
+/* … but on one host an address has only one listener, so the earlier node is gone. */
 static void
 test_who_takes_an_address_of_its_host_takes_a_place (void)
 {
@@ -183,8 +183,8 @@ test_who_takes_an_address_of_its_host_takes_a_place (void)
   g_assert_cmpuint (stats_of (world, 0).crashes, ==, 1);
 }
 
-/* A node that was left out may speak as a member until it hears of that. Its result waited for
- * shared bytes that it was asked for in vain, and the JOIN behind the result waited too. */
+/* An evicted node may act as a member until it learns of the eviction. Its result waited for shared
+ * bytes that no node sends, and the JOIN after the result waited, too. */
 static void
 test_a_join_does_not_wait_behind_what_nobody_hears (void)
 {
@@ -217,13 +217,13 @@ test_a_join_does_not_wait_behind_what_nobody_hears (void)
   shared_store_free (store);
 }
 
-/* A node of another program, by a single byte of its digest, does not join. */
+/* A node of another program, whose digest differs by a single byte, does not join. */
 static void
 test_a_program_by_a_near_name_does_not_join (void)
 {
   const Digest program = digest_of_string ("program");
 
-  for (gsize i = 0; i <= sizeof program.bytes; i++) /* the last one is right */
+  for (gsize i = 0; i <= sizeof program.bytes; i++) /* the last turn has the right digest */
     {
       g_autoptr (World) world = world_new (2, FALSE);
       Wire wire = { { 0, 1 }, TRUE, FALSE };
@@ -245,7 +245,7 @@ test_a_program_by_a_near_name_does_not_join (void)
     }
 }
 
-/* A connection that has not said yet whose it is has its time after a sleep, too. */
+/* A connection that has not greeted yet keeps its time to greet after a sleep of this node. */
 static void
 test_a_sleep_is_not_time_to_greet (void)
 {
@@ -265,7 +265,7 @@ test_a_sleep_is_not_time_to_greet (void)
   g_assert_false (g_array_index (world->wires, Wire, link - 1).up);
 }
 
-/* Of those that are gone the last ones are looked for, and nobody looks for itself. */
+/* Only the members that were lost last are searched for, and never the node itself. */
 static void
 test_the_last_that_are_gone_are_looked_for (void)
 {
@@ -284,7 +284,7 @@ test_the_last_that_are_gone_are_looked_for (void)
   g_assert_true (alive_is_accused (node, "gone1"));
 }
 
-/* What this node slept through counts against no link. */
+/* The time in which this node slept counts against no link. */
 static void
 test_sleep_closes_no_link (void)
 {
@@ -301,7 +301,8 @@ test_sleep_closes_no_link (void)
   g_assert_cmpuint (members_of (world, 0), ==, 3);
 }
 
-/* Each address once, and none that is no address; one that has settled is not looked for. */
+/* Each address is listed once, and only valid addresses. A node that has joined again is not
+ * searched for. */
 static void
 test_each_that_is_gone_stands_once (void)
 {
@@ -325,7 +326,8 @@ test_each_that_is_gone_stands_once (void)
   g_assert_false (alive_is_accused (node, world->peer[1].node->config.address));
 }
 
-/* It is dialled soon at first, then ever more seldom, up to a longest pause; one dial at a time. */
+/* A lost member is dialled soon at first, then at longer and longer intervals up to a maximum, one
+ * dial at a time. */
 static void
 test_they_are_looked_for_ever_more_seldom (void)
 {
@@ -341,7 +343,7 @@ test_they_are_looked_for_ever_more_seldom (void)
   alive_accuse (node, "gone");
   tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_TIMER });
   last_us = world->now_us;
-  g_assert_cmpuint (world->n_dials, ==, before); /* it has left just now */
+  g_assert_cmpuint (world->n_dials, ==, before); /* it was evicted just now */
   for (guint64 end_us = last_us + 40 * ALIVE_MEET_MAX * beat_us; world->now_us < end_us;)
     {
       pass (world, step_us);
@@ -360,7 +362,7 @@ test_they_are_looked_for_ever_more_seldom (void)
   g_assert_cmpuint (gap_us, >=, ALIVE_MEET_MAX * beat_us / 2);
 }
 
-/* A member says that another one is gone: the master dials that one, and does not believe it. */
+/* A member accuses another: the master dials the accused, and does not just believe it. */
 static void
 test_the_master_looks_for_itself (void)
 {

@@ -8,11 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
-static char *spoken; /* the file in which stderr is kept */
-static int terminal; /* what stderr was */
+static char *spoken; /* the file that receives stderr */
+static int terminal; /* the original stderr */
 
-/* `line` (words between spaces) is taken without a word, or is refused with one sentence that
- * contains `why`, if that is not NULL. `fits`: what does not fit together counts, too. */
+/* `line` (words separated by spaces) is accepted without a message, or refused with one message
+ * that contains `why`, if that is not NULL. `fits`: options that conflict are refused, too. */
 static void
 read_line (Arguments *options, const char *verb, const char *line, const char *why, gboolean fits)
 {
@@ -42,14 +42,14 @@ read_line (Arguments *options, const char *verb, const char *line, const char *w
     g_error ("'%s' is %s with the words '%s'", all, taken ? "taken" : "refused", words);
 }
 
-/* The same of run or resume. */
+/* The same for run or resume. */
 static void
 check (Arguments *options, const char *verb, const char *line, const char *why)
 {
   read_line (options, verb, line, why, TRUE);
 }
 
-/* Each number at its limits and beside them, and texts that are nearly numbers. */
+/* Each number at its limits and just beyond them, and texts that are almost numbers. */
 static void
 numbers_have_limits (void)
 {
@@ -93,7 +93,7 @@ numbers_have_limits (void)
     }
 }
 
-/* What makes a plan of protection fit a checkpoint, in every combination. */
+/* Which plans of protection need or refuse a checkpoint, in every combination. */
 static void
 plans_and_files_fit (void)
 {
@@ -134,7 +134,7 @@ plans_and_files_fit (void)
       }
 }
 
-/* Nodes of other hosts dial the address, so it must be one. */
+/* Nodes on other hosts dial the address, so it must be an address. */
 static void
 only_an_address_can_be_dialled (void)
 {
@@ -153,12 +153,13 @@ only_an_address_can_be_dialled (void)
     }
 }
 
-/* Silence is at least three heartbeats; the one of the two that is not said follows the other. */
+/* Silence is at least three heartbeats. If only one of the two is given, the other is derived from
+ * it. */
 static void
 patience_fits (void)
 {
   static const double cases[][4]
-      = { /* said: heartbeat, silence; got: the same */
+      = { /* given: heartbeat, silence; read: the same */
           { 0, 0, 0, 0 },   { 5, 0, 5, 28 },    { 10, 0, 10, 56 },  { 200000, 0, 200000, 604800 },
           { 0, 28, 5, 28 }, { 0, 14, 2.5, 14 }, { 0, 300, 5, 300 }, { 0, 0.15, 0.05, 0.15 },
           { 5, 15, 5, 15 }, { 5, 14.9, -1, -1 }
@@ -185,7 +186,7 @@ options_that_conflict (void)
 {
   static const struct
   {
-    const char *line, *why; /* NULL: it is taken */
+    const char *line, *why; /* NULL: it is accepted */
   } cases[] = { { "--sites=f", NULL },
                 { "--sites=f --copy", NULL },
                 { "--copy", "--copy needs --sites" },
@@ -211,7 +212,8 @@ options_that_conflict (void)
       }
 }
 
-/* What follows `--` or the first word is the program's. After `resume` words are places. */
+/* Words after `--`, or from the first word on, belong to the program. After `resume` words are
+ * places. */
 static void
 words_go_to_the_program (void)
 {
@@ -242,7 +244,7 @@ words_go_to_the_program (void)
     }
 }
 
-/* Each option says what it says, and nothing else. */
+/* Each option sets its field and no other. */
 static void
 each_option_is_taken (void)
 {
@@ -283,7 +285,7 @@ each_option_is_taken (void)
           const char *got = *(char **)(void *)((char *)&options + texts[k].field);
           g_assert_cmpstr (got, ==, i != k ? NULL : i == 1 ? "f" : i == 3 ? "::1" : "/f");
         }
-      g_assert_cmpint (options.tcp, ==, i == 3); /* an address is of TCP */
+      g_assert_cmpint (options.tcp, ==, i == 3); /* an address implies TCP */
       g_assert_cmpstr (options.program[0], ==, "p");
     }
 }
@@ -368,8 +370,9 @@ check_value (const char *verb, const Option *row)
   read_line (&late, verb, behind, why, FALSE);
 }
 
-/* Each option of each verb: good values in each form, the last of two, a wrong one, none. Two
- * options of a verb have two fields. An option of other verbs is refused with their names. */
+/* Each option of each verb: valid values in each form, the last of two, an invalid one, none. Two
+ * options of a verb have different fields. An option of other verbs is refused, and the message
+ * names these verbs. */
 static void
 each_option_of_each_verb (void)
 {

@@ -57,7 +57,8 @@ tear_down (Fixture *f, gconstpointer data G_GNUC_UNUSED)
   g_free (f->delta);
 }
 
-/* The same file has one other name, however often it is kept; a new one in its place another. */
+/* A file gets one other name, however often it is set aside; a new file in its place gets
+ * another. */
 static void
 each_file_is_kept_once (Fixture *f, gconstpointer data G_GNUC_UNUSED)
 {
@@ -77,7 +78,7 @@ each_file_is_kept_once (Fixture *f, gconstpointer data G_GNUC_UNUSED)
   assert_holds (second, "two");
 }
 
-/* A file with other names of somebody is not kept by these. */
+/* Names that somebody else gave the file do not count. */
 static void
 other_names_do_not_count (Fixture *f, gconstpointer data G_GNUC_UNUSED)
 {
@@ -92,7 +93,8 @@ other_names_do_not_count (Fixture *f, gconstpointer data G_GNUC_UNUSED)
   assert_holds (kept, "one");
 }
 
-/* What is moved is gone from its place, with its delta, which goes under the same name. */
+/* A file that is moved is gone from its place, and so is its delta, which moves along with the same
+ * name. */
 static void
 a_delta_goes_along (Fixture *f, gconstpointer data G_GNUC_UNUSED)
 {
@@ -109,7 +111,7 @@ a_delta_goes_along (Fixture *f, gconstpointer data G_GNUC_UNUSED)
     }
 }
 
-/* What cannot be kept whole stays where it is. */
+/* A file that cannot be set aside with its delta stays where it is. */
 static void
 nothing_is_lost (Fixture *f, gconstpointer data G_GNUC_UNUSED)
 {

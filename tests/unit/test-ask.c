@@ -56,7 +56,7 @@ exists (const char *path)
   return g_file_test (path, G_FILE_TEST_EXISTS);
 }
 
-/* The answer is shown once, and then the folder goes; the exit code is known for longer. */
+/* The answer is shown once, and then the folder is removed; the exit code is known for longer. */
 static void
 an_answer_is_waited_for (void)
 {
@@ -75,7 +75,7 @@ an_answer_is_waited_for (void)
   folder_ended_forget ("waited");
 }
 
-/* Another process that waits keeps the folder. One of them shows the answer. */
+/* Another waiting process keeps the folder. One of the two shows the answer. */
 static void
 others_may_wait_too (void)
 {
@@ -84,7 +84,7 @@ others_may_wait_too (void)
   int code;
 
   put (path, "answer", "forty-two\n");
-  put (path, stays, "x\n"); /* whose state is that of the process */
+  put (path, stays, "x\n"); /* this mark counts as alive while the process lives */
   g_assert_true (folder_end (path, 0, NULL, NULL));
   g_autofree char *first = printed (command_wait, "wait shared", &code);
   g_assert_cmpstr (first, ==, "forty-two\n");
@@ -95,7 +95,7 @@ others_may_wait_too (void)
   g_assert_true (folder_remove (path, NULL));
 }
 
-/* All nodes' logs under titles, or one node's, whole lines of it. */
+/* The logs of all nodes with titles, or the log of one node, in whole lines. */
 static void
 logs_are_shown (void)
 {
@@ -121,11 +121,12 @@ logs_are_shown (void)
   g_assert_true (folder_end (path, 1, NULL, NULL));
   g_autofree char *followed = printed (command_log, "log --follow logged", &code);
   g_assert_cmpstr (followed, ==, all);
-  g_assert_false (exists (path)); /* this was the last who read it */
+  g_assert_false (exists (path)); /* this was the last reader of the folder */
   folder_ended_forget ("logged");
 }
 
-/* A checkpoint names the run that works on it: one that lives, else any; of records the last. */
+/* A checkpoint names the run that uses it: a living run, else any; of several records the
+ * latest. */
 static void
 a_checkpoint_names_its_run (void)
 {
@@ -161,7 +162,7 @@ a_checkpoint_names_its_run (void)
   g_assert_true (folder_remove (other, NULL));
 }
 
-/* Runs that do not go on: with their code, or null where the processes are gone. */
+/* Runs that have ended are listed with their code, or with null if their processes are gone. */
 static void
 ended_runs_are_listed (void)
 {

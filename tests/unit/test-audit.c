@@ -45,8 +45,7 @@ test_the_other_tables_are_read_too (Fixture *f, gconstpointer unused)
                  "id=run-1\nidentity=" IDENTITY "\nrows=run 2 "));
 }
 
-/* One column after the other of one row after the other is changed; each time one row more fails.
- */
+/* Changes each column of each row, one after the other; each time one more row fails. */
 static void
 test_an_audit_finds_every_change (Fixture *f, gconstpointer unused)
 {
@@ -84,7 +83,7 @@ test_an_audit_finds_every_change (Fixture *f, gconstpointer unused)
     }
 }
 
-/* One change of any kind of the tables that are counted as they change. */
+/* A random change of one of the tables that are counted as they change. */
 static void
 change_something (Fixture *f)
 {
@@ -107,7 +106,7 @@ change_something (Fixture *f)
   switch (g_test_rand_int_range (0, 8))
     {
     case 0:
-      (void)put (f, above, digest[0], 1); /* takes in what lies below it */
+      (void)put (f, above, digest[0], 1); /* replaces the rows below it */
       break;
     case 1:
       g_assert_true (results_put_keep (f->results, &keep, 1, &written, NULL));
@@ -153,7 +152,7 @@ typedef struct
   guint64 missing[INVENTORY_TABLES];
 } Loss;
 
-/* Whatever rows somebody takes out of a published file, the file itself says that they are gone. */
+/* Whichever rows are removed from a published file, the file itself shows that they are missing. */
 static void
 test_an_audit_finds_what_is_gone (Fixture *f, gconstpointer unused)
 {
@@ -217,7 +216,7 @@ fill (Fixture *f)
   g_assert_true (results_commit (f->results, NULL));
 }
 
-/* A range of tables agrees if each of them has as many rows as was said, and these rows. */
+/* A range of tables agrees if each has the recorded number of rows, and these rows. */
 static void
 test_a_range_agrees (Fixture *f, gconstpointer unused)
 {
@@ -250,7 +249,7 @@ test_a_range_agrees (Fixture *f, gconstpointer unused)
   g_assert_true (inventory_agrees (f->sql, 0, INVENTORY_TABLES - 1, NULL));
 }
 
-/* What was counted already counts for the results alone; and the row has to stand twice. */
+/* A count that was already made holds only for the results, and the row must be there twice. */
 static void
 test_what_was_counted_counts (Fixture *f, gconstpointer unused)
 {
@@ -273,7 +272,7 @@ test_what_was_counted_counts (Fixture *f, gconstpointer unused)
   g_assert_false (inventory_agrees (f->sql, INVENTORY_RESULT, INVENTORY_RESULT, NULL));
 }
 
-/* One character of the row that is not as it was written, and nothing is read. */
+/* With one changed character the row is not read at all. */
 static void
 test_near_misses_of_the_row (Fixture *f, gconstpointer unused)
 {
@@ -302,7 +301,7 @@ test_near_misses_of_the_row (Fixture *f, gconstpointer unused)
   g_assert_cmpuint (said.tables[INVENTORY_RESULT].rows, ==, 6);
 }
 
-/* Each figure of both, and either's doubt. */
+/* The sum has each figure of both audits, and the doubts of either. */
 static void
 test_audits_add_up (Fixture *f, gconstpointer unused)
 {
@@ -332,7 +331,7 @@ test_audits_add_up (Fixture *f, gconstpointer unused)
     }
 }
 
-/* What is known of two files together: all that is known of one of them. */
+/* The sum of two files' audits is what both audits know. */
 static void
 test_sums_of_audits (Fixture *f, gconstpointer unused)
 {

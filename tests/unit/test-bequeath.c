@@ -54,8 +54,8 @@ driver_set_ended (Driver *driver G_GNUC_UNUSED, DriverPartEvent event G_GNUC_UNU
 
 #define SECOND G_USEC_PER_SEC
 
-/* While the launcher takes what the node has the node stays; when it has all the node goes. Where
- * it is gone others may ask: for a minute where the answer stands nowhere else. */
+/* A node stays while the launcher fetches its result, and ends when the launcher has all. If the
+ * launcher is gone, others may ask: for a minute if the answer is nowhere else. */
 static void
 a_node_stays_for_those_who_ask (void)
 {
@@ -63,7 +63,7 @@ a_node_stays_for_those_who_ask (void)
   {
     RelayState state;
     gboolean has_answer, has_checkpoint, is_left, is_taken;
-    gint64 since_us; /* that it waits; 0: not yet */
+    gint64 since_us; /* since when it waits; 0: not yet */
     gboolean stays;
   } cases[] = {
     { RELAY_SENT, TRUE, FALSE, FALSE, FALSE, 0, FALSE },
@@ -97,7 +97,7 @@ a_node_stays_for_those_who_ask (void)
       if (driver_serves_final_result (&driver) != cases[i].stays)
         g_error ("case %u", i);
       if (asked_us != 0)
-        g_assert_cmpint (driver.asked_us, ==, asked_us); /* a look prolongs nothing */
+        g_assert_cmpint (driver.asked_us, ==, asked_us); /* a request for status prolongs nothing */
       else
         g_assert_cmpint (driver.asked_us != 0, ==, cases[i].stays && state == RELAY_CUT);
       g_assert_true (folder_remove (folder, NULL));

@@ -14,7 +14,7 @@ smaller (const int64_t *a, const int64_t *b)
   return *b < *a ? b : a;
 }
 
-static const char *shown; /* what the program says of a value */
+static const char *shown; /* the program's text for a value */
 
 static char *
 show (const int64_t *value)
@@ -28,7 +28,7 @@ SATIN_BEST (int64_t, zenith, smaller, 2000)
 SATIN_BEST (int64_t, alpha, smaller, 3000)
 SATIN_BEST_SHOW (alpha, show)
 
-/* All nodes name them by these numbers, however their linker has put them. */
+/* All nodes use the same numbers for best values, whatever order the linker chose. */
 static void
 test_order (void)
 {
@@ -67,7 +67,7 @@ check_shown (const char *said, const char *expected)
   g_assert_cmpstr (text, ==, expected);
 }
 
-/* One line of valid UTF-8 that has an end, whatever the program says. */
+/* The text is one line of valid UTF-8 of limited length, whatever the program returns. */
 static void
 test_shown (void)
 {
@@ -81,7 +81,7 @@ test_shown (void)
   check_shown (most->str, most->str);
   g_string_printf (more, "%sy", most->str);
   check_shown (more->str, most->str);
-  /* The last character that would be cut in the middle goes as a whole. */
+  /* A last character that would be cut is removed as a whole. */
   g_string_truncate (most, BEST_SHOW_MAX - 1);
   g_string_printf (more, "%s\303\244\303\244", most->str);
   check_shown (more->str, most->str);

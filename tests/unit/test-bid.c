@@ -34,8 +34,8 @@ file_bytes (const char *path)
   return (guint64)status.st_size;
 }
 
-/* A commit is as large as what stands there, within bounds; where nothing of this run stands, it is
- * of the least size, whatever else has the name. */
+/* A trial commit is as large as the checkpoint, within bounds. If there is no checkpoint of this
+ * run it has the least size, whatever other file has the name. */
 static void
 test_a_bid_is_of_a_size (void)
 {
@@ -146,7 +146,7 @@ test_a_scribe_does_not_begin_at_another_place (void)
   g_assert_false (g_file_test (other->target, G_FILE_TEST_EXISTS));
   g_clear_error (&error);
   config.target = place->target;
-  config.least = place->generation + 1; /* one publication was lost here */
+  config.least = place->generation + 1; /* one publication was lost before */
   g_assert_null (scribe_new (&config, &identity, &error));
   g_assert_error (error, COORDINATOR_ERROR, COORDINATOR_ERROR_STORE);
   config.least = place->generation;

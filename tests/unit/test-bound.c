@@ -141,7 +141,7 @@ typedef struct
   gint64 found;
 } Search;
 
-/* Branch and bound as the program does it, on one stack. */
+/* Branch and bound as in the program, on one stack. */
 static void
 search (Search *state, BoundDecision *decisions, int depth)
 {
@@ -195,12 +195,13 @@ test_search (void)
 
       search (&state, decisions, 0);
 
-      /* With nothing shorter than `above` it finds nothing; else the optimum. */
+      /* If no tour is shorter than `above` it finds none; otherwise the optimum. */
       g_assert_cmpint (state.found, ==, least);
     }
 }
 
-/* Decisions that a random tour obeys never rule that tour out, nor bound above it. */
+/* Decisions that hold for a random tour never exclude that tour and never give a bound above its
+ * length. */
 static void
 test_decisions (void)
 {
@@ -242,8 +243,8 @@ test_decisions (void)
     }
 }
 
-/* `upper` may close a job, but an open outcome must not depend on it: children are always the same.
- */
+/* `upper` may close a job, but an open outcome must not depend on it: a job always has the same
+ * children. */
 static void
 test_steady (void)
 {

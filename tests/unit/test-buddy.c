@@ -7,7 +7,7 @@
 
 #define ROW_US 50
 #define SCAN_US (BUDDY_SCAN_US + 1000)
-#define TOO_MUCH (9 << 20) /* for a session at once */
+#define TOO_MUCH (9 << 20) /* more than a session sends at once */
 
 static Buddy *
 buddy_at (World *world, guint who)
@@ -31,7 +31,7 @@ buddy_number (World *world, guint who)
   return number_of (world, &buddy_at (world, who)->id);
 }
 
-/* Every engine has served all scans. */
+/* The engines serve all scans. */
 static void
 serve (World *world)
 {
@@ -83,7 +83,7 @@ give_row (World *world, guint who, const char *path)
   tell (world, who, &(NodeEvent){ .kind = NODE_EVENT_ROWS, .rows = rows, .risk_us = ROW_US });
 }
 
-/* Somebody who has nothing to do with either. */
+/* A node other than a and b. */
 static guint
 third (World *world, guint a, guint b)
 {
@@ -131,7 +131,7 @@ test_what_a_dead_one_had_is_offered (void)
   g_assert_true (said (world, other, "KNOWN /3 finished"));
 }
 
-/* The sum counts as safe only when the buddy has said so. */
+/* A row counts as safe only when the buddy has confirmed it. */
 static void
 test_rows_are_safe_when_they_are_confirmed (void)
 {
@@ -174,7 +174,7 @@ test_a_result_is_offered_when_its_lender_dies_first (void)
   g_assert_true (said (world, 1, "KNOWN /3 finished"));
 }
 
-/* Its buddy dies: all rows go to another one, and until then nothing is acknowledged. */
+/* The buddy dies: all rows go to another buddy, and until then no result is acknowledged. */
 static void
 test_another_one_gets_all_rows (void)
 {
@@ -200,7 +200,7 @@ test_another_one_gets_all_rows (void)
   g_assert_true (said (world, other, "KNOWN /3 finished"));
 }
 
-/* A member whose buddy is the newest one now; that one itself: there is none. */
+/* A member whose buddy is the newest member; the newest member itself if there is none. */
 static guint
 find_unfaithful (World *world)
 {
@@ -211,7 +211,7 @@ find_unfaithful (World *world)
   return who;
 }
 
-/* The buddy changes, and back again before the new one has all rows. */
+/* The buddy changes, and changes back before the new buddy has all rows. */
 static void
 test_one_that_is_chosen_again_keeps_what_it_has (void)
 {
@@ -244,7 +244,7 @@ test_one_that_is_chosen_again_keeps_what_it_has (void)
       buddy_keeps (world->peer[buddies[who]].node, &world->peer[who].node->self, "/3", &digest));
 }
 
-/* While all rows come again those from before still count. */
+/* While all rows are sent again, the old copies still count. */
 static void
 test_rows_are_replaced_when_all_have_come (void)
 {
@@ -256,7 +256,7 @@ test_rows_are_replaced_when_all_have_come (void)
   buddy_at (world, who)->rows = BUDDY_ROWS_MORE + 1;
   pass (world, SCAN_US);
   g_assert_true (said (world, who, "SCAN whole"));
-  die (world, who); /* before it gave them */
+  die (world, who); /* before it has sent them */
   pass (world, G_USEC_PER_SEC);
   g_assert_true (said (world, other, "KNOWN /3 finished"));
 }
@@ -279,7 +279,7 @@ test_old_rows_go_when_all_have_come (void)
   g_assert_false (said (world, other, "KNOWN /3 finished"));
 }
 
-/* Few rows that are large are replaced as well, before they fill the keeper's memory. */
+/* A few large rows are replaced, too, before they fill the keeper's memory. */
 static void
 test_large_rows_are_replaced (void)
 {
@@ -300,7 +300,7 @@ test_large_rows_are_replaced (void)
   g_assert_false (buddy_wants_whole (world->peer[who].node));
 }
 
-/* What a row takes up grows with its value and each of its texts; a copy takes up as much. */
+/* The size of a row grows with its value and each of its texts; a copy has the same size. */
 static void
 test_bytes_of_a_row (void)
 {
@@ -319,8 +319,8 @@ test_bytes_of_a_row (void)
   g_assert_cmpuint (rows_bytes (copy), ==, rows_bytes (row));
 }
 
-/* The rows of a ward count while they stand here, old ones until all have come again; the most that
- * there ever was stays in the figures. */
+/* The rows of a ward count while they are kept here, old ones until all have been sent again. The
+ * figures keep the maximum. */
 static void
 test_what_is_kept_is_counted (void)
 {
@@ -347,7 +347,7 @@ test_what_is_kept_is_counted (void)
   g_assert_cmpuint (stats_of (world, buddy).kept_bytes, ==, 3 * one);
 }
 
-/* It stands still while a coordinator wants scans: its rows do not pile up. */
+/* A buddy is stopped while a coordinator requests scans: the rows for it do not pile up. */
 static void
 test_one_that_is_too_slow_waits (void)
 {
@@ -363,10 +363,10 @@ test_one_that_is_too_slow_waits (void)
   tell (world, who, &(NodeEvent){ .kind = NODE_EVENT_ROWS, .rows = rows, .risk_us = ROW_US });
   forget_log (world);
   pass (world, SCAN_US);
-  g_assert_false (said (world, who, "SCAN")); /* not for its sake */
+  g_assert_false (said (world, who, "SCAN")); /* not because of the buddy */
   buddy->late = FALSE;
   pass (world, 2 * G_USEC_PER_SEC);
-  g_assert_true (said (world, who, "SCAN")); /* it takes them in again */
+  g_assert_true (said (world, who, "SCAN")); /* it receives again */
 
   buddy->late = TRUE;
   tell (world, who, &(NodeEvent){ .kind = NODE_EVENT_ROWS, .rows = rows, .risk_us = ROW_US });
@@ -383,7 +383,7 @@ test_one_that_is_too_slow_waits (void)
   g_assert_cmpint (buddy_at (world, who)->state, ==, BUDDY_FULL);
 }
 
-/* Rows go to the buddy as often as without a checkpoint, which is written less often. */
+/* Rows are sent to the buddy as often as without a checkpoint, which is written less often. */
 static void
 test_a_checkpoint_makes_copies_no_rarer (void)
 {

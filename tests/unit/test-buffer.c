@@ -64,7 +64,7 @@ test_too_many_are_not_kept (void)
     buffer_give (all[i], BUFFER_KEPT_MAX / 8);
   guint8 *huge = buffer_take (BUFFER_KEPT_MAX + 1);
   huge[0] = 1;
-  buffer_give (huge, BUFFER_KEPT_MAX + 1); /* goes back to the system */
+  buffer_give (huge, BUFFER_KEPT_MAX + 1); /* returned to the system */
   g_assert_null (buffer_take (G_MAXSIZE - 1));
 }
 

@@ -5,7 +5,7 @@
 #include "satin/protocol/core.h"
 #include "satin/protocol/members/sent.h"
 
-/* Links between two that are up; the last of them. */
+/* The number of links between two nodes that are up; sets `last` to the last of them. */
 static guint
 links_between (World *world, guint a, guint b, guint64 *last)
 {
@@ -23,7 +23,8 @@ links_between (World *world, guint a, guint b, guint64 *last)
   return n;
 }
 
-/* The last one says to another that `who` is gone, which is dialled then though there is a link. */
+/* The last node tells node `to` that `who` is gone. `to` then dials `who`, although there is a
+ * link. */
 static void
 accuse (World *world, guint to, guint who)
 {
@@ -34,8 +35,8 @@ accuse (World *world, guint to, guint who)
            &(Message){ .kind = MESSAGE_GONE, .id = node_self (world->peer[who].node) });
 }
 
-/* The elder dials whom it has a link to that the younger made: one is enough, which is the elder's,
- * and what was lent over the other stays lent. */
+/* The elder node dials a member to which it already has a link, made by the younger. One link
+ * stays, the elder's, and what was lent over the other stays lent. */
 static void
 test_one_link_is_enough (void)
 {
@@ -53,13 +54,13 @@ test_one_link_is_enough (void)
   g_assert_cmpuint (world->wires->len, ==, n_wires + 1);
   g_assert_cmpuint (links_between (world, 0, 1, &last), ==, 1);
   g_assert_cmpuint (last, !=, first);
-  g_assert_cmpuint (world->n_closed, ==, 1); /* by one of them */
+  g_assert_cmpuint (world->n_closed, ==, 1); /* closed by one of the two */
   g_assert_false (said (world, 0, "BACK 1"));
   finish (world, 1, "/0");
   g_assert_true (said (world, 0, "PUT 1"));
 }
 
-/* Two that redial each other at the same time. */
+/* Two nodes that redial each other at the same time. */
 static void
 test_of_two_links_one_stays (void)
 {
@@ -76,7 +77,7 @@ test_of_two_links_one_stays (void)
   g_assert_cmpuint (links_between (world, 1, 2, &last), ==, 1);
 }
 
-/* No new link is given up for one that is half open. */
+/* A new link is not closed in favour of a half-open one. */
 static void
 test_a_dead_link_replaces_none (void)
 {
@@ -98,7 +99,7 @@ test_a_dead_link_replaces_none (void)
   g_assert_cmpuint (stats_of (world, 0).silenced + stats_of (world, 1).silenced, ==, 0);
 }
 
-/* A result that a half open link swallows comes by the next one, once. */
+/* A result that a half-open link swallows arrives over the next link, once. */
 static void
 test_what_a_link_swallows_comes_by_the_next (void)
 {
@@ -122,7 +123,7 @@ test_what_a_link_swallows_comes_by_the_next (void)
   g_assert_false (said (world, 0, "PUT 1"));
 }
 
-/* A loan that is on its way stays lent, however often its link breaks. */
+/* A loan in transit stays lent, however often its link breaks. */
 static void
 test_what_is_lent_over_a_broken_link_stays_lent (void)
 {
@@ -152,7 +153,7 @@ count_frames (World *world G_GNUC_UNUSED, guint who G_GNUC_UNUSED, const NodeEff
   n_frames += effect->kind == NODE_EFFECT_SEND;
 }
 
-/* Acknowledgements ride on what goes back. */
+/* Acknowledgements are part of frames that are sent back anyway. */
 static void
 test_a_steal_costs_no_further_frame (void)
 {
@@ -169,12 +170,12 @@ test_a_steal_costs_no_further_frame (void)
   guint n = n_frames;
   pass (world, 19 * 1000);
   g_assert_cmpuint (n_frames, ==, n);
-  pass (world, G_USEC_PER_SEC); /* the last of them alone */
+  pass (world, G_USEC_PER_SEC); /* only the last acknowledgement */
   g_assert_cmpuint (n_frames, <=, n + 1);
 }
 
-/* n1 gives n2 up, and then hears that the others have not: it takes another name, since n2 goes on
- * with a session of which n1 has forgotten its end. */
+/* n1 evicts n2, and then learns that the others have not. n1 joins with another id, since n2 goes
+ * on with a session whose other end n1 has dropped. */
 static void
 test_who_gave_up_a_member_takes_another_name (void)
 {
@@ -201,7 +202,7 @@ test_who_gave_up_a_member_takes_another_name (void)
   g_assert_cmpuint (members_of (world, 1), ==, 3);
 }
 
-/* What a row has that is large. */
+/* Sends a large row. */
 static void
 send_large_row (World *world, guint who)
 {
@@ -213,8 +214,8 @@ send_large_row (World *world, guint who)
   tell (world, who, &(NodeEvent){ .kind = NODE_EVENT_ROWS, .rows = rows, .risk_us = 50 });
 }
 
-/* n0 takes nothing in for a while. What n1 finishes meanwhile stays in its engine once so much
- * waits as a session has room for. */
+/* n0 receives nothing for a while. What n1 finishes meanwhile stays in its engine once the session
+ * is full. */
 static void
 test_rows_wait_in_the_engine_for_room (void)
 {
@@ -243,7 +244,7 @@ test_rows_wait_in_the_engine_for_room (void)
   g_assert_true (said (world, 0, "SAVE /3"));
 }
 
-/* Each message counts at its sender, under what it is for, whatever link carries it. */
+/* Each message is counted at its sender, by its purpose, whatever link carries it. */
 static void
 test_what_is_sent_is_counted (void)
 {
@@ -264,8 +265,7 @@ test_what_is_sent_is_counted (void)
   g_assert_cmpuint (after.sent_bytes[NODE_SENT_SHARED], ==, 0);
 }
 
-/* Results that a keeper gets count as such, whichever plan sends them; what keeps the members
- * together is no part of that. */
+/* Results for a keeper are counted as such under each plan. Messages of the membership are not. */
 static void
 test_what_messages_are_for (void)
 {
@@ -281,7 +281,7 @@ test_what_messages_are_for (void)
       g_assert_cmpint (sent_use (kind), ==, NODE_SENT_OTHER);
 }
 
-/* Large rows for the coordinator. */
+/* Large rows for the coordinator count as saves. */
 static void
 test_rows_count_as_saves (void)
 {

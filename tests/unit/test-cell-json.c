@@ -61,7 +61,7 @@ test_limits (void)
   g_assert_null (cell_json ("ax", large, 64));
 }
 
-/* What is not of the type is no JSON at all, whatever bytes come. */
+/* Bytes that do not fit the type give no JSON, whatever they are. */
 static void
 test_bytes_of_another_type (void)
 {

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Nodes that accept and say nothing. */
+/* Nodes that accept connections and send nothing. */
 #define SILENT 20
 #define LIMIT_US (50 * 1000)
 
@@ -43,7 +43,7 @@ on_asked (GSocket *listener, GIOCondition condition, gpointer data)
   silent->n_asked++;
   silent->n_open++;
   silent->n_open_max = MAX (silent->n_open_max, silent->n_open);
-  /* The asker says nothing before the greeting: what can be read is its end. */
+  /* The asker sends nothing before the greeting: a readable connection means that it was closed. */
   g_source_set_callback (source, G_SOURCE_FUNC (on_word), silent, NULL);
   g_source_attach (source, silent->context);
   return G_SOURCE_CONTINUE;
@@ -109,21 +109,21 @@ few_are_asked_at_a_time_and_not_all (void)
   g_auto (GStrv) addresses = listen_all (&silent, folder);
   GThread *thread = g_thread_new ("silent", be_silent, &silent);
   g_autofree char *name = NULL, *host = NULL;
-  /* A process that takes a connection and says nothing may be the run that is looked for. */
+  /* A process that accepts a connection and sends nothing may be the run that is searched for. */
   g_assert_true (wire_find_run (addresses, "id", LIMIT_US, &name, &host));
   g_assert_null (name);
   g_assert_true (g_str_has_prefix (host, "unix:"));
   g_main_context_invoke (silent.context, stop, silent.loop);
   g_thread_join (thread);
-  /* Each of those who ask waits for one of them until the time is over. */
+  /* Each asker waits for one silent node until the time is over. */
   g_assert_cmpuint (silent.n_asked, >, 0);
   g_assert_cmpuint (silent.n_asked, <=, 6);
-  /* One that was given up may not have been seen to end when the next one comes. */
+  /* A connection that was given up may still be open when the next one comes. */
   g_assert_cmpuint (silent.n_open_max, <=, 6);
   close_all (&silent, folder);
 }
 
-/* (transfer full) what is written to stderr meanwhile. */
+/* (transfer full) The text that is written to stderr. */
 static char *
 words_of (const Restore *restore)
 {

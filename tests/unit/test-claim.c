@@ -17,7 +17,7 @@ claim_as (const char *folder, const char *file, gint64 pid)
 
 static const char *faster; /* the folder in which another process claims just before this one */
 
-/* In place of the C library's: it gives a claim its name. */
+/* Replaces the C library's function, which gives a claim its name. */
 int
 link (const char *from, const char *to)
 {
@@ -47,7 +47,7 @@ clean (const char *folder)
   g_rmdir (folder);
 }
 
-/* A process number that nobody has: that of a child which was waited for. */
+/* A process id that no process has: that of a child which was waited for. */
 static gint64
 dead_pid (void)
 {
@@ -96,7 +96,7 @@ a_dead_founder_is_followed (void)
   clean (folder);
 }
 
-/* Of two that find no claim at the same moment one founds. */
+/* If two processes find no claim at the same moment, one of them founds. */
 static void
 the_faster_one_founds (void)
 {
@@ -109,7 +109,8 @@ the_faster_one_founds (void)
   clean (folder);
 }
 
-/* A process that cannot reach the checkpoint lets another found; the last one ends the run. */
+/* A process that cannot reach the checkpoint lets another one found the run. The last one ends the
+ * run. */
 static void
 who_cannot_found_passes_on (void)
 {
@@ -132,7 +133,7 @@ who_cannot_found_passes_on (void)
   g_assert_false (claim_pass_on (folder, 2, "no route", &sentence));
   g_assert_true (g_str_has_prefix (sentence, "no route (tried by node "));
   g_assert_nonnull (strchr (sentence, ','));
-  g_assert_null (strchr (sentence, ';')); /* what both say is said once */
+  g_assert_null (strchr (sentence, ';')); /* a reason that both have is printed once */
 
   g_free (sentence);
   for (guint i = 0; i < G_N_ELEMENTS (files); i++)

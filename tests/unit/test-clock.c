@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* Which child of `above` the path lies at or below; -1: of none. */
+/* The number of the child of `above` at or above the path; -1: none. */
 static gint64
 child_above (Rig *rig, const char *path, const char *above)
 {
@@ -21,8 +21,8 @@ child_above (Rig *rig, const char *path, const char *above)
              : -1;
 }
 
-/* A kept state takes the place of the rows of its phases. They stand apart from the results under
- * their path with this before it. */
+/* A kept state replaces the rows of its phases. Kept states are stored apart from results: their
+ * path has this prefix. */
 #define KEPT "kept "
 
 static void
@@ -42,7 +42,7 @@ save_kept (Rig *rig, GHashTable *rows, const Row *row)
   g_hash_table_replace (rows, g_strconcat (KEPT, row->path, NULL), row_copy (row));
 }
 
-/* The rows of a checkpoint: a row takes the place of those below it. */
+/* Saves a row as a checkpoint does: a row replaces those below it. */
 static void
 save_row (Rig *rig, GHashTable *rows, const Row *row)
 {
@@ -89,8 +89,8 @@ unix_ms (void)
   return (guint64)g_get_real_time () / 1000;
 }
 
-/* A row tells its job's arguments. A result's job began and ended while the run did; `known`: that
- * is known of each. */
+/* A row has its job's arguments. The job of a result began and ended during the run. `known`: these
+ * times are known for each. */
 static void
 check_span (const Row *row, guint64 start_ms, gboolean known)
 {
@@ -114,8 +114,8 @@ typedef struct
   guint workers;
   int32_t depth;
   guint scans;
-  double within; /* share of the work that may be missing */
-  gboolean kept; /* jobs of phases that are kept */
+  double within; /* the share of the work that may be missing */
+  gboolean kept; /* jobs whose phases are kept */
 } Case;
 
 static void
@@ -205,8 +205,7 @@ test_kept (void)
   engine_test_leaf_spins = 0;
 }
 
-/* A scan that meets a job tells when it began: the one after it knows to the moment of the first.
- */
+/* A scan that meets a job records when it began: the next scan knows the moment of the first. */
 static void
 test_spans (void)
 {
@@ -244,7 +243,7 @@ test_spans (void)
   rig_free (rig);
 }
 
-/* What was given for a slot stands in its line, and in what the job cost. */
+/* A result that was given for a slot is in the slot's row, and in the cost of the job. */
 static void
 test_given (void)
 {
@@ -286,8 +285,8 @@ test_given (void)
   rig_free (rig);
 }
 
-/* A job has ended, and the scan that follows may not report it: the rows below it are saved still.
- */
+/* A job has ended, and the scan that follows must not report it: the rows below it are still
+ * saved. */
 static void
 test_stays_saved (void)
 {
@@ -317,8 +316,8 @@ test_stays_saved (void)
   rig_free (rig);
 }
 
-/* What came for slots that are gone and is saved goes to finished jobs: a job that has begun gets
- * only of what is at risk. */
+/* Work for slots that are gone is credited to finished jobs if it is saved. A job that has begun
+ * gets only the work at risk. */
 static void
 test_begun (void)
 {
@@ -342,7 +341,7 @@ test_begun (void)
   rig_free (rig);
 }
 
-/* What is computed a second time for a row is what no row before it stood for. */
+/* The work that is new in a row is the work that no earlier row contained. */
 static void
 test_new_share (void)
 {

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Each byte at each place of a word, as a shell reads it back, and words that a shell would
- * change. */
+/* Each byte at each place of a word: a shell reads the quoted word back unchanged. Words that a
+ * shell would change are quoted. */
 static void
 a_shell_takes_words_back (void)
 {
@@ -40,7 +40,7 @@ a_shell_takes_words_back (void)
       g_autofree char *quoted = command_quote (word);
       g_assert_true (g_utf8_validate (quoted, -1, NULL));
       for (const char *p = quoted; *p != '\0'; p++)
-        g_assert_false (g_ascii_iscntrl (*p)); /* a terminal might obey it */
+        g_assert_false (g_ascii_iscntrl (*p)); /* a terminal might interpret it */
       g_string_append_printf (line, " %s", quoted);
       g_string_append_len (wanted, word, (gssize)strlen (word) + 1);
     }
@@ -54,7 +54,7 @@ a_shell_takes_words_back (void)
   g_assert_cmpmem (g_bytes_get_data (out, NULL), g_bytes_get_size (out), wanted->str, size);
 }
 
-/* Two letters are a slip, and the beginning of a name is enough. */
+/* Two wrong letters count as a misspelling, and the beginning of a name is enough. */
 static void
 the_nearest_is_meant (void)
 {
@@ -72,7 +72,7 @@ the_nearest_is_meant (void)
     g_assert_cmpstr (command_nearest (cases[i].word, names), ==, cases[i].meant);
 }
 
-/* Words wipe the live line, if there is one, and nothing else. */
+/* Messages erase the live line, if there is one, and nothing else. */
 static void
 a_live_line_gives_way (void)
 {

@@ -5,7 +5,7 @@
 #include "satin/protocol/core.h"
 
 #define NODES 16
-#define DENSE 8 /* three contacts of the own site are wanted */
+#define DENSE 8 /* three contacts at the own site are wanted */
 
 static World *
 new_world (guint n)
@@ -43,7 +43,7 @@ is_contact (World *world, guint who, guint other)
   return roster_find (node_at (world, who), &node_at (world, other)->self)->contact;
 }
 
-/* (the first): two that are no contacts and have no link. */
+/* Sets a and b to the first two nodes that are no contacts and have no link. */
 static void
 find_strangers (World *world, guint *a, guint *b)
 {
@@ -90,7 +90,8 @@ count_held (World *world, guint who)
   return g_tree_nnodes (node_at (world, who)->held.by_number);
 }
 
-/* `lender` lends this job to somebody, who dies without a word. Neither is n0 or n1. */
+/* `lender` lends this job to a node that dies without a crash report. The thief is neither n0 nor
+ * n1. */
 static void
 falls_silent (World *world, guint lender, const char *path)
 {
@@ -107,7 +108,7 @@ falls_silent (World *world, guint lender, const char *path)
   pass (world, G_USEC_PER_SEC);
 }
 
-/* How many know of so many silent deaths of holders of this job. */
+/* How many nodes know of `deaths` silent deaths of holders of this job. */
 static guint
 count_informed (World *world, const char *path, guint deaths)
 {
@@ -162,7 +163,7 @@ test_a_message_makes_a_link (void)
 
   find_strangers (world, &a, &b);
   start (world);
-  adopt (world, a, "/0/1", 7, b); /* b has no such orphan, and says so */
+  adopt (world, a, "/0/1", 7, b); /* b has no such orphan, and reports that */
   pass (world, G_USEC_PER_SEC);
   g_assert_true (are_linked (world, a, b));
   g_assert_true (said (world, a, "BACK 7"));
@@ -180,7 +181,7 @@ test_the_next_hub_links_to_all (void)
   g_assert_cmpuint (count_links (world, 1), ==, NODES - 2);
 }
 
-/* The dead one is unknown to most but the hub. */
+/* The dead node is unknown to most nodes except the hub. */
 static void
 test_the_hub_finds_out_who_dies (void)
 {

@@ -23,11 +23,11 @@ typedef struct
 {
   gint64 pid;
   const char *status;  /* (nullable): what it answers to "status" */
-  gsize sizes[FILES];  /* of its files; 0: it has none */
-  char letter;         /* all that they consist of */
-  gsize piece;         /* so many bytes are sent at a time */
-  guint gone_after;    /* pieces; 0: it stays */
-  guint pieces, taken; /* that were sent; how often it was told so */
+  gsize sizes[FILES];  /* sizes of its files; 0: it has no such file */
+  char letter;         /* the letter that fills its files */
+  gsize piece;         /* the bytes that are sent at a time */
+  guint gone_after;    /* the node is gone after so many pieces; 0: it stays */
+  guint pieces, taken; /* the pieces sent, and how often the receiver reported that it has all */
   char *address;
   int fd;
   GThread *thread;
@@ -41,7 +41,7 @@ typedef struct
 
 static gboolean disk_fails;
 
-/* In place of the C library's. */
+/* Replaces the C library's function. */
 int
 fsync (int fd G_GNUC_UNUSED)
 {
@@ -83,7 +83,7 @@ add_piece (const FakeNode *node, const char *words, GString *reply)
       }
 }
 
-/* FALSE: it is gone. */
+/* FALSE if the node is gone. */
 static gboolean
 answer (FakeNode *node, const char *request, GString *reply)
 {
@@ -190,7 +190,7 @@ tear_down (Fixture *f, gconstpointer data G_GNUC_UNUSED)
 
 /* ---- tests ---- */
 
-/* The first one that lives and answers. */
+/* The first living node that answers is used. */
 static void
 any_node_answers (Fixture *f, gconstpointer data G_GNUC_UNUSED)
 {
@@ -215,7 +215,7 @@ any_node_answers (Fixture *f, gconstpointer data G_GNUC_UNUSED)
   g_assert_null (control_ask_at (f->path, f->nodes[1].address, "status"));
 }
 
-/* The coordinator knows most; where it does not answer, what another one says is good enough. */
+/* The coordinator knows most. If it does not answer, the answer of another node is used. */
 static void
 the_coordinator_is_asked (Fixture *f, gconstpointer data G_GNUC_UNUSED)
 {
@@ -255,8 +255,8 @@ stands (Fixture *f, guint file, gsize size, char letter)
     g_assert_cmpmem (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes), wanted, size);
 }
 
-/* Files of any size come whole; of several nodes that have the end the first one's stays, and all
- * hear that it is here. */
+/* Files of any size arrive whole. If several nodes have the end, the files of the first are kept,
+ * and all nodes are told that the end is here. */
 static void
 the_end_is_brought (Fixture *f, gconstpointer data G_GNUC_UNUSED)
 {
@@ -265,7 +265,7 @@ the_end_is_brought (Fixture *f, gconstpointer data G_GNUC_UNUSED)
 
   node_begin (f, 0);
   node_begin (f, 1);
-  g_assert_true (control_bring_end (f->path, NULL)); /* nobody has one yet */
+  g_assert_true (control_bring_end (f->path, NULL)); /* no node has an end yet */
   for (guint i = 0; i < FILES; i++)
     stands (f, i, 0, 0);
   for (guint k = 0; k < G_N_ELEMENTS (sizes); k++)
@@ -288,7 +288,7 @@ the_end_is_brought (Fixture *f, gconstpointer data G_GNUC_UNUSED)
     }
 }
 
-/* What is there already is not brought again: it may be long. */
+/* A file that is here already is not fetched again: it may be large. */
 static void
 what_stands_is_left_alone (Fixture *f, gconstpointer data G_GNUC_UNUSED)
 {
@@ -301,12 +301,12 @@ what_stands_is_left_alone (Fixture *f, gconstpointer data G_GNUC_UNUSED)
   g_assert_true (control_bring_end (f->path, NULL));
   g_autoptr (GBytes) answer = folder_bytes (f->path, FOLDER_FILE_ANSWER, NULL);
   g_assert_true (g_bytes_equal (answer, older));
-  g_assert_cmpuint (f->nodes[0].pieces, ==, 3); /* one of each file, the end included */
+  g_assert_cmpuint (f->nodes[0].pieces, ==, 3); /* one piece of each file, including the end */
   stands (f, 4, 2, 'a');
   g_assert_cmpuint (f->nodes[0].taken, ==, 1);
 }
 
-/* Before all that belongs to an end is here, it does not stand here, and no node is told so. */
+/* Until all files of an end are here, the end is not shown here, and no node is told that it is. */
 static void
 half_an_end_is_none (Fixture *f, gconstpointer data G_GNUC_UNUSED)
 {
@@ -318,19 +318,19 @@ half_an_end_is_none (Fixture *f, gconstpointer data G_GNUC_UNUSED)
     {
       f->nodes[0].gone_after = after;
       f->nodes[0].pieces = 0;
-      g_assert_true (control_bring_end (f->path, NULL)); /* another look may find it */
+      g_assert_true (control_bring_end (f->path, NULL)); /* another attempt may find it */
       stands (f, 3, 0, 0);
       stands (f, 4, 0, 0);
       g_assert_cmpuint (f->nodes[0].taken, ==, 0);
     }
   f->nodes[0].gone_after = 0;
-  f->nodes[0].piece = 0; /* it answers, and has no more of it */
+  f->nodes[0].piece = 0; /* it answers, but has no more of the file */
   g_assert_true (control_bring_end (f->path, NULL));
   stands (f, 4, 0, 0);
   g_assert_cmpuint (f->nodes[0].taken, ==, 0);
 }
 
-/* What a disk does not take its node has still. */
+/* A file that this disk cannot hold stays on its node. */
 static void
 what_cannot_be_kept_stays_there (Fixture *f, gconstpointer data G_GNUC_UNUSED)
 {

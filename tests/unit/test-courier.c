@@ -6,10 +6,10 @@
 
 #include "coordinator/courier.h"
 
-/* As many as make a file of more than the 4 MiB from which one counts as large. */
+/* Enough rows for a file of more than the 4 MiB from which a file counts as large. */
 #define LARGE_ROWS 70000u
 
-/* In a split two coordinators publish to one place: all that both save stands there. */
+/* In a split two coordinators publish to one place: the rows of both are there at the end. */
 static void
 two (const FarKind *kind, guint64 delta_from, guint first)
 {
@@ -32,7 +32,7 @@ two (const FarKind *kind, guint64 delta_from, guint first)
 static void
 test_two (void)
 {
-  g_atomic_int_set (&far_sleeps, 1); /* a lock is taken over after ten seconds */
+  g_atomic_int_set (&far_sleeps, 1); /* another writer's lock is taken over after ten seconds */
   for (guint i = 0; i < G_N_ELEMENTS (far_kinds); i++)
     {
       far_begin (&far_kinds[i]);
@@ -43,7 +43,7 @@ test_two (void)
   g_atomic_int_set (&far_sleeps, 0);
 }
 
-/* What somebody removes is put there again, with all that was saved. */
+/* A checkpoint that somebody removes is published again, with all that was saved. */
 static void
 removed (const FarKind *kind)
 {
@@ -58,7 +58,7 @@ removed (const FarKind *kind)
   save_many (scribe, BASE_ROWS + 5, 5);
   wait_published (place, scribe);
   assert_names ("run.ckpt run.ckpt-delta");
-  shelf_remove (FAR_FILE); /* its delta is of no use alone */
+  shelf_remove (FAR_FILE); /* the delta alone is useless */
   save_many (scribe, BASE_ROWS + 10, 5);
   wait_published (place, scribe);
   assert_rows (kind->uri, BASE_ROWS + 15);
@@ -79,7 +79,7 @@ test_removed (void)
 typedef struct
 {
   GBytes *files[2];
-  gint n; /* atomic: how often one was put there */
+  gint n; /* atomic: how often another writer has published */
   gint end;
 } Turns;
 
@@ -94,8 +94,8 @@ put_other (gpointer data)
   g_atomic_int_inc (&turns->n);
 }
 
-/* Others who go first again and again are said; what they put there is united with what is saved
- * here as soon as they let us. */
+/* Other writers that publish first again and again are reported. Their rows are merged with ours as
+ * soon as this coordinator can publish. */
 static void
 test_others_go_first (void)
 {
@@ -129,7 +129,8 @@ test_others_go_first (void)
   g_bytes_unref (turns.files[1]);
 }
 
-/* Two pages of the table's middle: one would be made anew. */
+/* Damages two pages in the middle of the table: a single one would be restored from the spare
+ * pages. */
 static GBytes *
 harm (GBytes *bytes)
 {
@@ -140,8 +141,8 @@ harm (GBytes *bytes)
   return g_bytes_new_take (copy, size);
 }
 
-/* A damaged file is kept beside the one that takes its place, at the store; where that cannot be
- * done, nobody replaces it. */
+/* A damaged file is kept beside its successor, at the store. If that is not possible, it is not
+ * replaced. */
 static void
 damaged (const FarKind *kind)
 {
@@ -210,7 +211,7 @@ test_damaged_cannot_be_kept (void)
     }
 }
 
-/* ---- large files, which somebody has brought already ---- */
+/* ---- large files that were already fetched ---- */
 
 static void
 leave_large (const FarKind *kind)
@@ -233,8 +234,8 @@ start_with_copy (Place *place, const char *copy, GError **error)
   return far_scribe (&config, error);
 }
 
-/* One process looks at it, which brings it, and the coordinator goes on with that: what was brought
- * becomes its work file. */
+/* A look at the checkpoint fetches it. The coordinator then continues with that copy, which becomes
+ * its work file. */
 static void
 test_large (void)
 {
@@ -266,8 +267,8 @@ test_large (void)
     }
 }
 
-/* What was looked at is removed before the coordinator begins: it goes on from the copy, and puts
- * all of it there again. */
+/* The checkpoint is removed after the look, before the coordinator begins: the coordinator
+ * continues from the copy and publishes all of it again. */
 static void
 removed_after_a_look (const FarKind *kind)
 {
@@ -303,8 +304,8 @@ test_removed_after_a_look (void)
   for_each_kind (removed_after_a_look);
 }
 
-/* The end of a sending is told once. Nothing is sent before the place was tried, or before the end
- * of the last sending was told. */
+/* The end of a transfer is reported once. Nothing is sent before the place was tried, or before the
+ * end of the last transfer was reported. */
 static void
 test_moves (void)
 {

@@ -5,7 +5,7 @@
 
 #include "satin/protocol/messages/message.h"
 
-/* It dies, and says of which job before. */
+/* The node dies, after a crash report that names the job. */
 static void
 fall (World *world, guint who, const char *path)
 {
@@ -33,7 +33,7 @@ test_three_crash_report_in_one_line_end_the_run (void)
   g_assert_cmpuint (world->peer[2].ended, ==, NODE_END_FAILED);
 }
 
-/* By satin_fail: that node lives on. */
+/* Reports a job that called satin_fail: its node lives on. */
 static void
 state (World *world, guint who)
 {
@@ -123,7 +123,7 @@ test_the_last_process_ends_the_run_by_its_crash_report (void)
   g_assert_cmpuint (world->peer[1].ended, ==, NODE_END_FAILED);
 }
 
-/* n0 says this to n1. */
+/* n0 sends this message to n1. */
 static void
 say (World *world, const Message *message)
 {
@@ -140,7 +140,7 @@ say (World *world, const Message *message)
   pump (world);
 }
 
-/* Who says so took itself for the last. */
+/* The node that decided so believed that it was the last one. */
 static void
 test_a_member_does_not_end_for_fewer_crash_report (void)
 {
@@ -158,7 +158,7 @@ test_a_member_does_not_end_for_fewer_crash_report (void)
   g_assert_cmpuint (world->peer[1].ended, ==, NODE_END_FAILED);
 }
 
-/* It may have been a member. */
+/* The joining node may have been a member before. */
 static void
 test_the_last_process_ends_nothing_while_somebody_joins (void)
 {
@@ -174,7 +174,8 @@ test_the_last_process_ends_nothing_while_somebody_joins (void)
   g_assert_false (said (world, 0, "END"));
 }
 
-/* n0 takes itself for the last and dies of a job while n2 joins; n1 has died, or only slept. */
+/* n0 believes that it is the last node and dies of a job while n2 joins; n1 has died, or only
+ * slept. */
 static World *
 world_that_ends_while_n2_joins (gboolean slept)
 {
@@ -186,7 +187,8 @@ world_that_ends_while_n2_joins (gboolean slept)
   else
     die (world, 1);
   pass (world, 60 * G_USEC_PER_SEC);
-  world->lates_kind = MESSAGE_HAVE; /* of n0: it does not know yet whom to ask */
+  world->lates_kind
+      = MESSAGE_HAVE; /* n0's HAVE makes n2 late: n2 does not know yet which node to ask */
   add_peer (world, FALSE);
   world->lates_kind = MESSAGE_NO_KIND;
   fall (world, 0, "");

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define IS_SANITIZED TRUE /* they have handlers of their own */
+#define IS_SANITIZED TRUE /* sanitizers have their own handlers */
 #else
 #define IS_SANITIZED FALSE
 #endif
@@ -20,7 +20,7 @@ typedef enum
   END_FAULT,
   END_EXIT,
   END_THREAD,
-  END_ONCE /* it aborts, and does not when it runs again */
+  END_ONCE /* the job aborts, but not when it runs again */
 } End;
 
 SATIN_JOB (leaf, int32_t, (int32_t, n))
@@ -63,7 +63,7 @@ SATIN_JOB (above, int32_t, (int32_t, how))
   return x + y;
 }
 
-/* In a process of its own, which does not return from here. */
+/* Runs in a process of its own, and does not return. */
 static void
 speak (End how, gboolean end)
 {
@@ -71,7 +71,7 @@ speak (End how, gboolean end)
   Rig *rig;
   EngineEvent event;
 
-  (void)atexit (engine_exit_by_job); /* as every node does */
+  (void)atexit (engine_exit_by_job); /* as in every node */
   rig = rig_new_for (jobs, 1, 0, 1);
   rig_start (rig, 0, &(satin_args_above){ (int32_t)how });
   rig_await (rig, ENGINE_CRASH_REPORT, &event);
@@ -117,7 +117,7 @@ test_thread (void)
   check (END_THREAD, "*job 'ends' at '/1/1', taken '', innermost 1: it ended its thread\n*");
 }
 
-/* It is not tried again: the process would have no end. */
+/* The job is not run again: the process would never end. */
 static void
 test_exit (void)
 {

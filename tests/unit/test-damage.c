@@ -18,14 +18,15 @@
 #define FILES_OF_A_KIND 5u
 #define FILES_OF_A_LARGE_KIND 1u
 
-/* A sound checkpoint, and what it holds. */
+/* A sound checkpoint and its content. */
 typedef struct
 {
   const char *name;
   guint n_rows;
-  gsize extra;  /* bytes of a value, more or less */
-  double least; /* share that each kind but those of SQL keeps on the mean; 0: what the kind says */
-  guint n_files; /* of a kind */
+  gsize extra;   /* the size of a value, roughly */
+  double least;  /* the mean share of rows that is kept under each kind of damage except those by
+                    SQL; 0: the kind says it */
+  guint n_files; /* the number of files for each kind */
   char *data;
   gsize size, page;
 } Sample;
@@ -34,15 +35,16 @@ typedef struct
 {
   char *data;
   gsize size;
-  gsize end; /* bytes from here on may be lost; rows before it may not */
+  gsize end; /* rows that touch bytes from here on may be lost, rows before it may not */
 } Image;
 
 typedef struct
 {
   const char *name;
-  void (*harm) (GRand *rand, const Sample *sample, Image *image); /* (nullable): by `sql` */
+  void (*harm) (GRand *rand, const Sample *sample,
+                Image *image); /* (nullable): NULL: the damage is done by `sql` */
   const char *sql;
-  double least;        /* mean share of the rows that is kept, … */
+  double least;        /* the mean share of rows that is kept, … */
   gboolean is_partial; /* … of those that lie before image.end */
 } Kind;
 
@@ -201,7 +203,7 @@ typedef struct
   guint kept;
 } Check;
 
-/* Aborts at a row that the sample does not have. */
+/* Aborts if the sample does not have this row. */
 static gboolean
 check_row (const Result *row, gpointer data, GError **error)
 {
@@ -218,7 +220,8 @@ check_row (const Result *row, gpointer data, GError **error)
   return TRUE;
 }
 
-/* What readers get of the file; `is_said`: they are told that something is lost. */
+/* The number of rows that readers get from the file; `is_said`: they are told that rows are
+ * lost. */
 static guint
 read_file (Place *place, const Sample *sample, gboolean *is_said)
 {
@@ -242,7 +245,7 @@ read_file (Place *place, const Sample *sample, gboolean *is_said)
   return check.kept;
 }
 
-/* TRUE: these bytes stand in the sample, not wholly before `end`. */
+/* TRUE if these bytes are in the sample and not wholly before `end`. */
 static gboolean
 lies_behind (const Sample *sample, gsize end, const void *bytes, gsize size)
 {
@@ -250,7 +253,7 @@ lies_behind (const Sample *sample, gsize end, const void *bytes, gsize size)
   return memmem (sample->data + from, sample->size - from, bytes, size) != NULL;
 }
 
-/* The rows of the sample that lie before `end`: from the digest to the checksum. */
+/* The number of rows of the sample that lie before `end`, from the digest to the checksum. */
 static guint
 rows_before (Place *place, const Sample *sample, gsize end)
 {
@@ -264,7 +267,7 @@ rows_before (Place *place, const Sample *sample, gsize end)
   while (sqlite3_step (statement) == SQLITE_ROW)
     {
       guint64 sum = GUINT64_TO_BE ((guint64)sqlite3_column_int64 (statement, 1));
-      /* An old copy of a cell may stand before it in a page that was split. */
+      /* An old copy of a cell may be before it in a page that was split. */
       n += !lies_behind (sample, end, sqlite3_column_blob (statement, 0), 16)
            && !lies_behind (sample, end, &sum, sizeof sum);
     }
@@ -304,7 +307,8 @@ try_one (Place *place, const Sample *sample, const Kind *kind, GRand *rand)
   return kept < all ? (double)kept / all : 1;
 }
 
-/* Of few files the mean says little: when they kept too few rows, ten times as many are tried. */
+/* The mean of few files means little: if they kept too few rows, ten times as many files are
+ * tried. */
 static void
 try_kind (const Sample *sample, const Kind *kind, GRand *rand)
 {
@@ -342,8 +346,8 @@ test_damage (gconstpointer data)
   g_free (sample.data);
 }
 
-/* A writer looks at its copy before that is published: not a bit of the spare pages may be wrong,
- * nor one of those that they speak of. */
+/* A writer checks its copy before publishing: no bit of the spare pages may be wrong, and none of
+ * the pages that they protect. */
 static void
 test_a_copy_has_sound_spare_pages (void)
 {
@@ -363,7 +367,7 @@ test_a_copy_has_sound_spare_pages (void)
     {
       char wrong = (char)(sample.data[at] ^ 1);
       if (at >= (n_pages * sample.page) && at < from)
-        continue; /* SQLite looks at its list of free pages */
+        continue; /* SQLite itself checks its list of free pages */
       g_assert_true (whole_write_at (fd, &wrong, 1, at));
       g_assert_false (spare_is_whole (fd));
       g_assert_true (whole_write_at (fd, sample.data + at, 1, at));
@@ -398,7 +402,7 @@ main (int argc, char **argv)
             .extra = 60000,
             .least = 1,
             .n_files = FILES_OF_A_KIND },
-          /* Without spare pages: a page costs the row that it is of, of two pages each one. */
+          /* Without spare pages a lost page costs the row to which it belongs. */
           { .name = "boundless values",
             .n_rows = N_LARGE,
             .extra = 800000,

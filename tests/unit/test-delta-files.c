@@ -3,7 +3,7 @@
  * value. */
 #include "delta.h"
 
-/* A user may have called another file so. */
+/* A user may have given another file this name. */
 static void
 test_what_is_no_delta_is_left_alone (void)
 {
@@ -59,7 +59,7 @@ test_a_damaged_delta_is_kept_aside (void)
   gsize size;
   leave_as_killed (place, begin_with_delta (place, 900));
   g_assert_true (g_file_get_contents (delta, &bytes, &size, NULL));
-  memset (bytes + size / 2, 'x', 8192); /* one page would be made anew */
+  memset (bytes + size / 2, 'x', 8192); /* a single page would be restored from the spare pages */
   g_assert_true (g_file_set_contents (delta, bytes, (gssize)size, NULL));
 
   g_auto (Restore) restore = { 0 };
@@ -76,7 +76,7 @@ test_a_damaged_delta_is_kept_aside (void)
   assert_rows (place->target, restore.rows);
 }
 
-/* Base and delta each know how many rows they had. */
+/* Base and delta each record how many rows they had. */
 static void
 test_rows_that_are_gone_are_missed (void)
 {
@@ -134,7 +134,7 @@ save_large (Scribe *scribe, guint first, guint n, gsize bytes)
   scribe_save (scribe, rows);
 }
 
-/* Pages are chosen by the length of rows, and a private file has its own. */
+/* The size of pages is chosen by the length of rows, and a private file has its own size. */
 static void
 test_files_of_any_pages_are_united (void)
 {

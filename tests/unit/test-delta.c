@@ -57,7 +57,8 @@ test_a_small_one_has_none (void)
   assert_answer (place->target, "SELECT count(*) FROM result", "50");
 }
 
-/* All that a delta has to say besides rows, said again by whoever takes it over. */
+/* Everything that a delta contains besides rows; the coordinator that takes it over has all of
+ * it. */
 static void
 test_a_delta_carries_everything (void)
 {
@@ -83,7 +84,7 @@ test_a_delta_carries_everything (void)
   scribe_set (scribe, "term", "7");
   scribe_answer (scribe, answer, 3);
   save_one (scribe, row_make_kept ("/500", 5, 55));
-  save_one (scribe, row_make ("/0", 7, 1, 0.25)); /* in place of a hundred */
+  save_one (scribe, row_make ("/0", 7, 1, 0.25)); /* replaces a hundred rows */
   deep[199] = 1;
   deep[0] = 600;
   g_autofree char *far = path_from_numbers (place->stems, deep, 200);
@@ -124,7 +125,7 @@ test_a_delta_carries_everything (void)
   assert_answer (place->target, "PRAGMA integrity_check", "ok");
 }
 
-/* A coordinator that takes over a base as it is goes on with deltas to it. */
+/* A coordinator that takes over a base unchanged continues with deltas to it. */
 static void
 test_a_take_over_needs_no_new_base (void)
 {
@@ -185,7 +186,7 @@ test_a_death_between_base_and_delta_does_no_harm (void)
   finish (place, scribe);
   scribe_free (scribe);
   g_assert_cmpint (size_of (delta), ==, -1);
-  g_assert_cmpint (rename (kept, delta), ==, 0); /* as if it had not been removed */
+  g_assert_cmpint (rename (kept, delta), ==, 0); /* restores the delta */
 
   assert_rows (place->target, BASE_ROWS - 100 + 90 + 1);
   scribe = begin (place, HOUR_US);
@@ -249,7 +250,7 @@ test_it_is_copied_merged_and_set_aside_as_one (void)
   assert_rows (aside, BASE_ROWS + 90);
 }
 
-/* Bytes of the files that stand there for the first time, with 1 % new rows. */
+/* The bytes of the files that are published for the first time, with 1 % new rows. */
 static void
 test_one_percent_costs_little (void)
 {
@@ -269,7 +270,7 @@ test_one_percent_costs_little (void)
   g_assert_cmpfloat (share, <, 0.02);
 }
 
-/* This program again, for the test below: goes on with the checkpoint in `folder` and dies at the
+/* This program as a child, for the test below: continues the checkpoint in `folder` and dies at the
  * point that the environment names. */
 static int
 go_on_until_death (const char *folder)

@@ -146,7 +146,7 @@ SATIN_JOB (grid, int64_t, (Grid, cells), (int32_t, n))
 }
 
 #ifndef __cplusplus
-/* Values written where they are used: their commas are not those of a word. */
+/* Compound literals as arguments: their commas do not separate arguments of a word. */
 SATIN_JOB (literals, int64_t, (int32_t, n))
 {
   SATIN_KEEPS (Point);
@@ -250,7 +250,7 @@ words_main (SatinRun *run, int argc, char **argv)
   return (int)result + satin_best (point).x;
 }
 
-/* A main of the program's own. */
+/* A program with its own main. */
 int words_own_main (int argc, char **argv);
 
 int
