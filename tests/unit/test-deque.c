@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLOTS_SEEN 12 /* no program uses more slots of a stack */
+#define SLOTS_SEEN 12 /* no program uses more slots of a stack than this */
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define IS_SANITIZED TRUE
@@ -29,10 +29,10 @@
 static const Program *program;
 static Engine engine;
 static Stack *stacks[2], clean[2];
-static SatinSlot_ *back_slot; /* the list of what came back, one long */
+static SatinSlot_ *back_slot; /* the list of jobs that came back, of length one */
 static uint64_t result;
 
-/* What the thief keeps on its own stack follows from what it has read. */
+/* The thief's own stack is a function of what it has read. */
 static guint64
 state_key (guint64 key)
 {
@@ -125,7 +125,7 @@ wait_any (Stack *stack, const Next *next)
   g_assert_not_reached (); /* nor takes its children one by one */
 }
 
-/* Places a job as a worker does and runs it. */
+/* Writes a job into a slot as a worker does, and runs it. */
 static SatinSlot_ *
 run_job (Stack *stack, const SatinSlot_ *what)
 {
@@ -233,7 +233,7 @@ check_end (void)
   return NULL;
 }
 
-/* NULL: nothing is wrong under any interleaving. */
+/* NULL if all interleavings are right, else the error. */
 static const char *
 explore (const Program *what, guint64 *n_runs, guint *n_states)
 {
@@ -244,8 +244,8 @@ explore (const Program *what, guint64 *n_runs, guint *n_states)
 }
 
 #ifndef SATIN_PLANT
-/* A stack_ask whose flag was taken before it stored the guard: the next slow function sets the
- * guard right, so that inlined code takes the fast way again. */
+/* A stack_ask whose flag was cleared before it stored the guard: the next slow function corrects
+ * the guard, so that inlined code takes the fast path again. */
 static gboolean
 late_ask_is_repaired (void)
 {
@@ -260,7 +260,7 @@ late_ask_is_repaired (void)
   return stack->open.guard == stack->own.split;
 }
 
-/* What is over for a child stays so, what is dropped has no result, and no kind changes. */
+/* A finished child stays finished, a dropped one has no result, and no kind changes. */
 static gboolean
 moves_are_few (void)
 {

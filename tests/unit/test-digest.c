@@ -20,7 +20,7 @@ test_known (void)
   g_assert_false (digest_equal (&empty, &abc));
 }
 
-/* Each single byte of a digest, and of what it is of. */
+/* Each single byte of a digest counts, and each byte of its input. */
 static void
 test_near_misses (void)
 {
@@ -76,7 +76,7 @@ test_halves (void)
   DigestBegun begun;
 
   digest_begin (&begun, (const GBytes *[]){ a }, 1);
-  for (int i = 0; i < 2; i++) /* it is not used up */
+  for (int i = 0; i < 2; i++) /* a digest may be read again */
     {
       Digest after = digest_after (&begun, (const GBytes *[]){ b }, 1);
       g_assert_true (digest_equal (&whole, &after));

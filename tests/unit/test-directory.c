@@ -7,7 +7,7 @@
 #define NODES 7
 #define ORPHAN "/0/1/5/2"
 
-/* `lender` has this job, and `thief` takes it. */
+/* `thief` takes this job of `lender`. */
 static guint64
 lend (World *world, guint lender, guint thief, const char *path)
 {
@@ -19,7 +19,7 @@ lend (World *world, guint lender, guint thief, const char *path)
   return loan;
 }
 
-/* n0 lends /0 to n1, this /0/1 to n2; so n6 lends to n3 what lies below that, and dies. */
+/* n0 lends /0 to n1, and n1 lends /0/1 to n2. n6 lends to n3 what lies below that, and dies. */
 static World *
 with_orphan (const char *orphan)
 {
@@ -41,7 +41,7 @@ knows (World *world, guint who, const char *path)
   return g_tree_lookup (node_at (world, who)->known.by_path, path) != NULL;
 }
 
-/* n3 itself knows what it offers. */
+/* n3 itself knows what it offers, so it is among them. */
 static void
 is_known_to (World *world, const char *path, const guint *who, guint n)
 {
@@ -74,7 +74,7 @@ test_an_orphan_is_known_where_it_may_be_wanted (void)
   g_assert_false (said (world, 4, "KNOWN " ORPHAN));
 }
 
-/* What lies beside the jobs that were lent concerns only the master. */
+/* An offer beside the lent jobs concerns only the master. */
 static void
 test_one_that_lies_elsewhere_is_known_to_the_directory (void)
 {
@@ -98,7 +98,7 @@ test_a_job_that_is_lent_brings_along_what_is_known (void)
   g_assert_true (said (world, 4, "KNOWN " ORPHAN));
 }
 
-/* `from` says that `author` (nullable: itself) offers this. */
+/* `from` tells that `author` (NULL: itself) offers this. */
 static void
 say_held (World *world, guint from, guint to, const NodeId *author, const char *path)
 {
@@ -145,7 +145,7 @@ test_its_holder_hears_that_it_is_covered (void)
   nobody_knows (world, ORPHAN);
 }
 
-/* … and nobody else does. */
+/* … and no other node hears of it. */
 static void
 test_what_lies_elsewhere_is_not_covered (void)
 {
@@ -157,7 +157,7 @@ test_what_lies_elsewhere_is_not_covered (void)
   is_known_to (world, ORPHAN, who, G_N_ELEMENTS (who));
 }
 
-/* The next master is told of all, and runs no job above. */
+/* The next master learns of all offers, although it runs no job above them. */
 static void
 test_the_next_directory_is_told (void)
 {
@@ -171,7 +171,7 @@ test_the_next_directory_is_told (void)
   g_assert_false (knows (world, 4, "/1/5"));
 }
 
-/* Nobody has adopted /0/1/5 of n4, whose lender is gone too; below it something else is offered. */
+/* /0/1/5 of n4 is not adopted, and its lender is gone, too. Another offer lies below it. */
 static void
 test_the_holder_of_an_orphan_hears_what_lies_below (void)
 {
@@ -188,7 +188,7 @@ test_the_holder_of_an_orphan_hears_what_lies_below (void)
   g_assert_false (knows (world, 2, ORPHAN));
 }
 
-/* What n3 offers comes back to it; and n1 hears of what a node has that is no member. */
+/* n3 receives its own offer, and n1 one of a node that is no member: both are ignored. */
 static void
 test_own_news_and_those_of_strangers_are_dropped (void)
 {
@@ -205,7 +205,7 @@ test_own_news_and_those_of_strangers_are_dropped (void)
   g_assert_true (knows (world, 1, "/4"));
 }
 
-/* What a leaver has told of before it said GOODBYE. */
+/* The offers that a leaver has reported before its GOODBYE. */
 static struct
 {
   guint leaver, n; /* n: offers at `path` of other members */
@@ -228,7 +228,7 @@ watch_leaver (World *world, guint who, const NodeEffect *effect)
     told.n += g_str_equal (g_array_index (message.holds, MessageHold, i).path, told.path);
 }
 
-/* `who` leaves, and has this row (nullable). */
+/* `who` leaves, with this row (nullable). */
 static void
 leave (World *world, guint who, const char *row)
 {
@@ -263,7 +263,8 @@ test_a_directory_that_leaves_tells_the_next (void)
   g_assert_true (knows (world, 1, "/1/5"));
 }
 
-/* Its lender hears from the leaver itself who has the row now, which says so on a longer way. */
+/* The lender learns from the leaver itself which node has the row now; that node's own report takes
+ * longer. */
 static void
 test_a_leaver_tells_its_lender_where_its_rows_are (void)
 {
@@ -275,20 +276,20 @@ test_a_leaver_tells_its_lender_where_its_rows_are (void)
   g_assert_true (knows (world, 1, told.path));
 }
 
-/* … and of an orphan that the leaver has made. */
+/* … and likewise of an orphan that the leaver has made. */
 static void
 test_a_leaver_tells_its_lender_of_its_orphans (void)
 {
   g_autoptr (World) world = with_orphan (ORPHAN);
 
   (void)lend (world, 2, 4, "/0/1/7");
-  world->peer[4].late = TRUE; /* the last whose word it waits for */
+  world->peer[4].late = TRUE; /* the last node for which the leaver waits */
   told.path = "/0/1/7";
   leave (world, 2, NULL);
   g_assert_cmpuint (told.n, >=, 1);
 }
 
-/* Else a job could begin before what it brings along is known. */
+/* Otherwise a job could begin before the offers below it are known. */
 static void
 test_no_job_passes_what_it_brings_along (void)
 {
@@ -298,7 +299,7 @@ test_no_job_passes_what_it_brings_along (void)
     g_assert_true (message_is_urgent (kinds[i]));
 }
 
-/* The loan lies on the stem itself, or above it; the orphan is written from the stem on. */
+/* The loan's path is the stem itself, or lies above it; the orphan's path begins with the stem. */
 static void
 test_the_way_goes_over_stems (void)
 {

@@ -16,7 +16,7 @@ wait_for_event (Rig *rig, EngineEventKind kind)
   engine_event_clear (&event);
 }
 
-/* What was computed for another job, other arguments or other constants is not taken for this. */
+/* A result for another job, other arguments or other constants is not used for this job. */
 static void
 test_digests_tell_all_apart (void)
 {
@@ -50,7 +50,8 @@ run_fib (Rig *rig, guint64 number, const char *path)
   g_assert_true (engine_run (rig->engine, number, loan));
 }
 
-/* All others may wait for what only a root can make: it begins first, and does not go back. */
+/* All other jobs may wait for what only a root can produce: a root begins first, and does not go
+ * back. */
 static void
 test_a_root_comes_first (void)
 {
@@ -81,7 +82,7 @@ test_a_root_comes_first (void)
   rig_free (rig);
 }
 
-/* Nor when it is the only one that waits. */
+/* A root does not go back, even if it is the only waiting job. */
 static void
 test_a_root_does_not_go_back (void)
 {
@@ -100,7 +101,7 @@ test_a_root_does_not_go_back (void)
   rig_free (rig);
 }
 
-/* ---- jobs that hold still ---- */
+/* ---- jobs that wait for the test ---- */
 
 static gint runs, may_end; /* atomic */
 
@@ -121,7 +122,7 @@ SATIN_JOB (leaf, int32_t, (int32_t, n))
   return n;
 }
 
-/* /2 runs first, and stands still until the others are lent. */
+/* /2 runs first, and waits until the others are lent. */
 SATIN_JOB (three, int32_t)
 {
   int32_t a, b, c;
@@ -133,7 +134,8 @@ SATIN_JOB (three, int32_t)
   return a + b + c;
 }
 
-/* Numbers of finished children, as they were handed out: 2, 1, 0 is 210. */
+/* The numbers of finished children in the order in which they were handed out: 2, 1, 0 gives
+ * 210. */
 SATIN_JOB (in_turn, int32_t)
 {
   int32_t a, b, c, order = 0;
@@ -150,7 +152,7 @@ static const SatinJob *const still_jobs[]
     = { &three_job, &in_turn_job, &leaf_job, &still_job, NULL };
 static const NodeId other_id = { 1, 3, 7 };
 
-/* The root holds still in /2; *loans: /0 and /1. */
+/* The root waits in /2; *loans: /0 and /1. */
 static Rig *
 lend_two (guint32 job, Loan *loans)
 {
@@ -194,7 +196,7 @@ end_number (Rig *rig)
   return number;
 }
 
-/* They are refused; the loan is awaited still, and ends by what is sent then. */
+/* Malformed results are refused. The loan stays open, and ends with the next valid result. */
 static void
 test_malformed_results_change_nothing (void)
 {
@@ -209,11 +211,12 @@ test_malformed_results_change_nothing (void)
   g_assert_false (engine_awaits (rig->engine, loans[0].loan));
   put_number (rig, &loans[1], 20);
   engine_stats (rig->engine, &stats);
-  g_assert_cmpuint (stats.jobs_reused, ==, 0); /* they were lent, and computed for us */
+  g_assert_cmpuint (stats.jobs_reused, ==, 0); /* they were lent, and another node computed them */
   g_assert_cmpint (end_number (rig), ==, 123);
 }
 
-/* A result is handed out wherever it lies: also before the one that was handed out last. */
+/* A finished result is handed out whatever its slot, also one before the slot that was handed out
+ * last. */
 static void
 test_any_result_is_handed_out (void)
 {
@@ -228,7 +231,7 @@ test_any_result_is_handed_out (void)
   g_assert_cmpint (end_number (rig), ==, 210);
 }
 
-/* How often this path was told to be covered in what was said so far. */
+/* How often this path was reported as covered so far. */
 static guint
 count_covered (Rig *rig, const char *path)
 {
@@ -252,7 +255,7 @@ poll_twice (void)
     g_thread_yield ();
 }
 
-/* What others hold below a job is of use until that job has its result, and no longer. */
+/* Offers of other nodes below a job are of use until that job has its result, and no longer. */
 static void
 test_covered_when_it_has_its_result (void)
 {
@@ -261,7 +264,7 @@ test_covered_when_it_has_its_result (void)
   const Digest digest = { { 1 } };
 
   engine_known (rig->engine, "/0/5", &digest, &other_id, 1);
-  engine_known (rig->engine, "/2/5", &digest, &other_id, 1); /* of what runs */
+  engine_known (rig->engine, "/2/5", &digest, &other_id, 1); /* of a running job */
   poll_twice ();
   g_assert_cmpuint (count_covered (rig, "/0") + count_covered (rig, "/2"), ==, 0);
   put_number (rig, &loans[0], 3);
@@ -273,7 +276,8 @@ test_covered_when_it_has_its_result (void)
   g_assert_cmpint (end_number (rig), ==, 123);
 }
 
-/* A job that is held for another node is not over when it ends here: its lender may be lost. */
+/* A job that is held for another node is not finished for good when it ends here: its lender may be
+ * lost. */
 static void
 test_its_end_covers_only_what_is_below (void)
 {

@@ -11,16 +11,16 @@
 
 #define POSTERS 3
 #define POSTS 6400
-#define RARE 64 /* every so many wishes one source is attached */
+#define RARE 64 /* a source is attached once in so many wishes */
 
-/* GLib's own locks are invisible to ThreadSanitizer, which then looks at our hand-over alone. */
+/* ThreadSanitizer cannot see GLib's own locks, so it checks only our hand-over. */
 #ifdef __SANITIZE_THREAD__
 #define ATTACHED 0
 #else
 #define ATTACHED (POSTERS * POSTS / RARE)
 #endif
 #define WORKERS 2
-/* An alarm that never goes off: whatever is heard was heard without it. */
+/* An alarm that never goes off in the test: whatever is noticed was noticed without it. */
 #define NEVER_US (G_GINT64_CONSTANT (3600) * G_USEC_PER_SEC)
 
 typedef struct
@@ -28,17 +28,18 @@ typedef struct
   Poller *poller;
   GMainContext *context; /* the poller's */
   Drive *drive;
-  GMutex idle;                       /* one worker at a time, as the engine does it */
-  gint inside;                       /* atomic: who is being dispatched */
+  GMutex idle;                       /* one worker at a time, as in the engine */
+  gint inside;                       /* atomic: how many threads dispatch now */
   gint due;                          /* atomic: wishes since `serve` looked */
-  gint posted;                       /* atomic: threads that have posted all */
+  gint posted;                       /* atomic: threads that have posted all their wishes */
   gint over;                         /* atomic */
   gint wanted;                       /* atomic: wishes that a worker waits for */
-  guint delivered, returned, served; /* of who drives: no lock, so TSan looks after them */
+  guint delivered, returned,
+      served; /* of the driving thread; no lock protects them, so TSan finds races */
   gint flushed;                      /* atomic */
   gint timed;                        /* atomic: calls of the timer */
   int ends[2];                       /* of a pipe */
-  GSource *source;                   /* … that is read by who drives */
+  GSource *source;                   /* … that the driving thread reads */
   gint sent, read;                   /* bytes; atomic: read */
 } World;
 
@@ -97,7 +98,7 @@ on_returned (GObject *object G_GNUC_UNUSED, GAsyncResult *result G_GNUC_UNUSED, 
   leave (world);
 }
 
-/* A task comes back to the context in which it was begun, whoever drives it then. */
+/* A task returns to the context in which it was begun, whichever thread drives that then. */
 static gboolean
 on_post (gpointer data)
 {
@@ -258,7 +259,7 @@ until_served (void *data)
   return world->served >= (guint)g_atomic_int_get (&world->wanted) ? DRIVE_LEAVE : DRIVE_SPIN;
 }
 
-/* A worker that has got what it waited for goes, and others write what it queued. */
+/* A worker that has got what it waited for leaves, and another thread writes what it queued. */
 static void
 test_what_a_worker_leaves_is_written (void)
 {
@@ -276,7 +277,7 @@ test_what_a_worker_leaves_is_written (void)
       drive_wake (world.drive);
       before = g_atomic_int_get (&world.flushed);
       if (!drive_idle (world.drive, until_served, &world, 0))
-        continue; /* the thread was at it */
+        continue; /* the thread was driving */
       while (g_atomic_int_get (&world.flushed) == before)
         g_usleep (1000);
     }
@@ -292,7 +293,7 @@ write_byte (int fd)
   g_assert_cmpint (write (fd, "", 1), ==, 1);
 }
 
-/* A byte comes while the worker drives, and the thread finds out that it does. */
+/* A byte arrives while the worker drives, and the thread notices that the worker drives. */
 static DriveWish
 until_read (void *data)
 {
@@ -339,7 +340,7 @@ is_served (World *world)
   return g_atomic_int_get (&world->due) == 0;
 }
 
-/* By the thread, while no worker drives. */
+/* Sent by the thread, while no worker drives. */
 static void
 send_byte (World *world)
 {
@@ -353,7 +354,8 @@ watch_pipe (World *world)
 {
   world->source = g_unix_fd_source_new (world->ends[0], G_IO_IN);
   g_source_set_callback (world->source, G_SOURCE_FUNC (on_byte), world, NULL);
-  g_source_set_can_recurse (world->source, TRUE); /* else GLib wakes the poll after each dispatch */
+  g_source_set_can_recurse (world->source,
+                            TRUE); /* otherwise GLib wakes the poll after each dispatch */
   g_source_attach (world->source, world->context);
 }
 
@@ -364,7 +366,7 @@ unwatch_pipe (World *world)
   g_clear_pointer (&world->source, g_source_unref);
 }
 
-/* As when a connection ends and the next one gets its number. */
+/* As if a connection ended and the next one got its descriptor. */
 static void
 replace_pipe (World *world)
 {
@@ -380,7 +382,7 @@ replace_pipe (World *world)
   watch_pipe (world);
 }
 
-/* The thread, and a pipe that is read by who drives. */
+/* Starts the thread, and a pipe that the driving thread reads. */
 static GThread *
 begin_pipe (World *world, gint64 late_us)
 {
@@ -411,8 +413,8 @@ drive_once (World *world)
     continue;
 }
 
-/* What comes when a worker has left wakes the thread, which was woken in vain before: it need not
- * wait for the alarm. */
+/* An event after a worker has left wakes the thread, even if it was woken in vain before: the
+ * thread does not wait for the alarm. */
 static void
 test_what_comes_after_a_worker_wakes_the_thread (void)
 {
@@ -430,8 +432,8 @@ test_what_comes_after_a_worker_wakes_the_thread (void)
   end_pipe (&world, thread);
 }
 
-/* A worker has left with a job, and says something while it runs; while the thread is parked, or
- * when it has taken over. */
+/* A worker has left with a job, and posts something while it runs; the thread is parked, or has
+ * taken over. */
 static void
 check_is_heard (gint64 late_us, void (*wake) (Drive *drive))
 {
@@ -477,7 +479,7 @@ is_timed (World *world)
   return g_atomic_int_get (&world->timed) > 0;
 }
 
-/* Nothing comes when the worker has left, but the thread looks after a while. */
+/* No event follows after the worker has left, but the thread looks after a while. */
 static void
 test_a_timer_that_a_worker_leaves_goes_off (void)
 {

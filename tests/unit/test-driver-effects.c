@@ -15,10 +15,10 @@ typedef struct
   char *folder;
 } Fixture;
 
-static gboolean other_half_ends; /* just before this one does */
-static gint answers;             /* that stood beside an end when that came to stand there */
+static gboolean other_half_ends; /* just before this half ends */
+static gint answers;             /* how often an answer existed when an end was made */
 
-/* In place of the C library's: what it makes is seen by all at once. */
+/* Replaces the C library's function: a link appears for all processes at once. */
 int
 link (const char *from, const char *to)
 {
@@ -112,11 +112,11 @@ test_finished (Fixture *f, gconstpointer unused)
   assert_ended (f, 0, NULL);
   g_assert_cmpint (f->driver.part, ==, PART_FINISHED);
   g_assert_true (has (f, "answer"));
-  end (f, 7, FALSE, "late"); /* it ends once */
+  end (f, 7, FALSE, "late"); /* a run ends only once */
   assert_ended (f, 0, NULL);
 }
 
-/* A run that was stopped has no answer, though a master had written one. */
+/* A cancelled run has no answer, although a master had written one. */
 static void
 test_stopped (Fixture *f, gconstpointer unused)
 {
@@ -128,10 +128,10 @@ test_stopped (Fixture *f, gconstpointer unused)
   assert_ended (f, NODE_END_CANCELLED, "the run was cancelled");
   g_assert_cmpint (f->driver.part, !=, PART_FINISHED);
   g_assert_false (has (f, "answer"));
-  g_assert_cmpint (answers, ==, before); /* nobody can have shown it */
+  g_assert_cmpint (answers, ==, before); /* no process could see an answer beside the end */
 }
 
-/* Nor has one that was suspended, unless it is known what main returned. */
+/* A suspended run has no answer either, unless main's exit code is known. */
 static void
 test_suspended (Fixture *f, gconstpointer unused)
 {
@@ -142,10 +142,10 @@ test_suspended (Fixture *f, gconstpointer unused)
   end (f, NODE_END_SUSPENDED, FALSE, NULL);
   assert_ended (f, NODE_END_SUSPENDED, NULL);
   g_assert_false (has (f, "answer"));
-  g_assert_cmpint (answers, ==, before); /* nobody can have shown it */
+  g_assert_cmpint (answers, ==, before); /* no process could see an answer beside the end */
 }
 
-/* The other half of a split had ended, and the answer is its. */
+/* The other half of a split had ended, and the run has its answer. */
 static void
 test_ended_elsewhere (Fixture *f, gconstpointer unused)
 {
@@ -158,7 +158,7 @@ test_ended_elsewhere (Fixture *f, gconstpointer unused)
   g_assert_true (has (f, "answer"));
 }
 
-/* … at the same moment: the answer is there again. */
+/* The other half ends at the same moment: its answer is restored. */
 static void
 test_ended_elsewhere_meanwhile (Fixture *f, gconstpointer unused)
 {
@@ -174,7 +174,7 @@ test_ended_elsewhere_meanwhile (Fixture *f, gconstpointer unused)
   g_assert_true (has (f, "answer"));
 }
 
-/* What main returned is no order, whatever number it is. */
+/* main's exit code is not taken for an order, whatever number it is. */
 static void
 test_a_code_of_main (Fixture *f, gconstpointer code)
 {
@@ -195,7 +195,8 @@ test_answered_and_suspended (Fixture *f, gconstpointer unused)
   g_assert_true (has (f, "answer"));
 }
 
-/* The answer could not be kept here: main's success is none, but its own failure stays. */
+/* The answer could not be kept here: main's success becomes a failure, but its own failure
+ * stays. */
 static void
 test_unkept (Fixture *f, gconstpointer code)
 {
@@ -206,7 +207,7 @@ test_unkept (Fixture *f, gconstpointer code)
   assert_ended (f, given == 0 ? 1 : given, "no room for the answer");
 }
 
-/* What could not be published is why a suspended run is lost, and is said. */
+/* The reason why a publication failed is reported: the suspended run is lost. */
 static void
 test_unpublished (Fixture *f, gconstpointer unused)
 {
@@ -216,7 +217,7 @@ test_unpublished (Fixture *f, gconstpointer unused)
   assert_ended (f, NODE_END_NO_STORE, "the store is full");
 }
 
-/* A master that is deposed has no result for main any more. */
+/* A deposed master has no result for main any more. */
 static void
 test_masters (Fixture *f, gconstpointer unused)
 {
@@ -243,8 +244,8 @@ test_masters (Fixture *f, gconstpointer unused)
     }
 }
 
-/* `satin save` waits for the end of a round, and hears how it ended. An older generation that is
- * told late is none. */
+/* `satin save` waits for the end of a round and learns its outcome. A late report of an older
+ * generation is ignored. */
 static void
 test_saved (Fixture *f, gconstpointer unused)
 {
@@ -267,8 +268,8 @@ test_saved (Fixture *f, gconstpointer unused)
   g_assert_cmpuint (f->driver.generation, ==, 5);
 }
 
-/* A node that has left is not dialled again: its address goes, and the run's folder says of no
- * end. */
+/* A node that has left is not dialled again: its address is removed, and no end is written into the
+ * run's folder. */
 static void
 test_left (Fixture *f, gconstpointer signal)
 {
@@ -287,7 +288,7 @@ test_left (Fixture *f, gconstpointer signal)
   g_assert_false (folder_has_ended (f->folder, &(int){ 0 }, NULL));
 }
 
-/* People hear of a warning; a joiner that fails says what it heard last. */
+/* A warning is shown to the user; a joiner that fails prints the last reason that it heard. */
 static void
 test_words (Fixture *f, gconstpointer unused)
 {
@@ -306,7 +307,7 @@ test_words (Fixture *f, gconstpointer unused)
   g_assert_cmpstr (f->driver.outside, ==, "refused");
 }
 
-/* The place of a checkpoint that a run is given may have any bytes in its name. */
+/* The place of a checkpoint that a run gets later may have any bytes in its name. */
 static void
 test_checkpoint (Fixture *f, gconstpointer unused)
 {

@@ -21,7 +21,7 @@ test_moves (void)
   g_assert_cmpint (driver_part_after (PART_FINISHED, PART_ON_FINISH), ==, PART_FINISHED);
 }
 
-/* What is over stays so, whatever comes. */
+/* A driver that has ended stays ended, whatever event follows. */
 static void
 test_end_stays (void)
 {
@@ -33,7 +33,7 @@ test_end_stays (void)
   g_assert_true (driver_part_is_over (PART_FINISHED));
 }
 
-/* A run that has finished is left by nobody. */
+/* No node leaves a run that has finished. */
 static void
 test_no_such_move (void)
 {

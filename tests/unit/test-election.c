@@ -47,7 +47,7 @@ test_a_tie_goes_to_the_favourite_then_to_the_eldest (void)
   g_assert_true (node_id_equal (&winner, &eldest));
 }
 
-/* A disk's own whims do not move the lease; a place that is far does. */
+/* Random delays of a disk do not move the lease; a place that is far away does. */
 static void
 test_the_favourite_stays_unless_another_is_clearly_faster (void)
 {
@@ -56,7 +56,7 @@ test_the_favourite_stays_unless_another_is_clearly_faster (void)
 
   g_assert_true (election_winner (bids, 2, &second, &winner));
   g_assert_true (node_id_equal (&winner, &second));
-  bids[1].commit_us = 20202; /* twice the shortest, and 20 ms, and a little */
+  bids[1].commit_us = 20202; /* just above twice the shortest plus 20 ms */
   g_assert_true (election_winner (bids, 2, &second, &winner));
   g_assert_true (node_id_equal (&winner, &eldest));
   bids[0].commit_us = 400000;

@@ -138,8 +138,8 @@ wait_for_event (Rig *rig, EngineEventKind kind)
     }
 }
 
-/* Three thieves wait before there is anything to lend, and the worker polls no more while a long
- * child runs: there is something for each of them. */
+/* Three thieves wait before there is anything to lend, and the worker does not poll while a long
+ * child runs: each thief gets a job. */
 static void
 test_few_long_jobs_are_enough_for_all_who_wait (void)
 {
@@ -166,7 +166,7 @@ test_few_long_jobs_are_enough_for_all_who_wait (void)
   rig_free (rig);
 }
 
-/* The one who asks comes long before there is anything to lend. */
+/* The request comes long before there is anything to lend. */
 static void
 test_who_is_owed_work_hears_of_it (void)
 {
@@ -181,7 +181,8 @@ test_who_is_owed_work_hears_of_it (void)
   wait_for_event (rig, ENGINE_SHARED);
   g_assert_true (engine_lend (rig->engine, &loan));
   g_assert_true (engine_back (rig->engine, loan.loan));
-  engine_request_work (rig->engine, 1); /* what came back lies there: this one hears at once */
+  engine_request_work (rig->engine,
+                       1); /* a returned job is there: this request is answered at once */
   wait_for_event (rig, ENGINE_SHARED);
   engine_test_gate (-1);
   wait_for_event (rig, ENGINE_DONE);
@@ -200,7 +201,8 @@ loan_done (Rig *rig, Loan *loan)
 
 #define LOANS_MAX 16
 
-/* All that is there, and behind it a job that came from another node, held as 9: how many. */
+/* Lends all jobs that there are, the last of which came from another node, held as 9; returns their
+ * number. */
 static guint
 lend_all (Rig *rig, Loan *loans)
 {
@@ -219,7 +221,8 @@ lend_all (Rig *rig, Loan *loans)
   return n;
 }
 
-/* The slots are lent; the job that came from elsewhere goes back there, and is nobody's here. */
+/* The slots are lent. The job that came from another node goes back there, and this node has it no
+ * more. */
 static void
 test_what_has_not_begun_goes_back (void)
 {
@@ -253,8 +256,8 @@ test_what_has_not_begun_goes_back (void)
 
 static gsize tails[PHASES], begins[PHASES]; /* written by the only worker */
 
-/* Where thieves begin to look, and where the children of this phase begin. One thief comes in the
- * first phase. */
+/* Records where thieves begin to look and where the children of this phase begin. One thief steals
+ * in the first phase. */
 SATIN_JOB (look, int32_t, (int32_t, phase), (int32_t, number))
 {
   Stack *stack = (Stack *)satin_frame_->stack;
@@ -291,7 +294,7 @@ SATIN_JOB (asked, int32_t)
   return sum;
 }
 
-/* Else a job with many phases would get slower with each of them. */
+/* Otherwise a job with many phases would become slower with each phase. */
 static void
 test_thieves_look_at_no_earlier_phases (void)
 {
@@ -306,7 +309,7 @@ test_thieves_look_at_no_earlier_phases (void)
   rig_free (rig);
 }
 
-#define CALLED 3000 /* more than a thief's wish looks at without a note of it */
+#define CALLED 3000 /* more slots than a thief's request looks at without recording it */
 
 static gsize looks_begin; /* written by the only worker */
 
@@ -333,7 +336,7 @@ SATIN_JOB (call_many, int32_t)
   return sum + satin_call (called, 3);
 }
 
-/* Else each wish would cost a look at all that those below in the stack have finished. */
+/* Otherwise each request would cost a look at all finished jobs below in the stack. */
 static void
 test_what_is_finished_below_is_not_looked_at_again (void)
 {
@@ -364,7 +367,7 @@ SATIN_JOB (first_half, int32_t)
   return sum;
 }
 
-/* Else taking n children one by one would cost n looks at all of them. */
+/* Otherwise handing out n children one by one would cost n looks at all of them. */
 static void
 test_what_was_handed_out_is_not_looked_at (void)
 {
@@ -373,14 +376,16 @@ test_what_was_handed_out_is_not_looked_at (void)
   satin_args_first_half args = { 0 };
   g_autoptr (GBytes) result = rig_run (rig, 0, &args);
 
-  g_assert_cmpuint (looked_at, ==, CHILDREN + 1); /* what is left, and what was handed out last */
+  g_assert_cmpuint (looked_at, ==,
+                    CHILDREN
+                        + 1); /* the child that is left, and the one that was handed out last */
   rig_free (rig);
 }
 
 static gboolean first_is_done, idles, may_give_up; /* atomic */
 static Engine *idles_engine;                       /* atomic */
 
-/* After the first job it tries to drive, and says that it cannot only when there is work again. */
+/* After the first job it drives, and reports that it cannot only when there is work again. */
 static gboolean
 idle_in_vain (void *data, gint64 look_us)
 {
@@ -391,7 +396,8 @@ idle_in_vain (void *data, gint64 look_us)
 
       if (__atomic_load_n (&first_is_done, __ATOMIC_ACQUIRE))
         __atomic_store_n (&idles, TRUE, __ATOMIC_RELEASE);
-      else if (engine != NULL && engine_is_roused (engine)) /* it was idle before there was a job */
+      else if (engine != NULL
+               && engine_is_roused (engine)) /* the worker was idle before there was a job */
         return TRUE;
       g_usleep (100);
     }
@@ -430,12 +436,13 @@ count_threads (void)
 static gboolean
 threads_are (guint n)
 {
-  for (int i = 0; i < 60000 && count_threads () != n; i++) /* until the test has failed */
+  for (int i = 0; i < 60000 && count_threads () != n;
+       i++) /* a limit, only reached if the test fails */
     g_usleep (1000);
   return count_threads () == n;
 }
 
-/* Stacks that were needed while others were parked lose their threads, and get new ones. */
+/* Stacks that were needed only while others were parked lose their threads, and get new ones. */
 static void
 test_threads_that_nobody_needs_end (void)
 {
@@ -447,12 +454,12 @@ test_threads_that_nobody_needs_end (void)
       while (__atomic_load_n (&rig->engine->seats.free, __ATOMIC_RELAXED) < 2)
         g_usleep (100);
       pthread_mutex_lock (&rig->engine->lock);
-      for (guint k = 0; k < 2; k++) /* both seats go to new ones */
+      for (guint k = 0; k < 2; k++) /* both seats go to new stacks */
         if (worker_new (rig->engine, FALSE) != NULL)
           __atomic_store_n (&rig->engine->seats.free, rig->engine->seats.free - 1,
                             __ATOMIC_RELAXED);
       most = rig->engine->n_stacks;
-      /* As a rule nobody sleeps when a stack is made. */
+      /* Usually no thread sleeps when a stack is made; here all are woken. */
       for (guint k = 0; k < most; k++)
         pthread_cond_signal (&rig->engine->stacks[k]->seat.cond);
       pthread_mutex_unlock (&rig->engine->lock);
@@ -488,7 +495,7 @@ digest_all_the_time (gpointer data)
   return NULL;
 }
 
-/* By a master that takes over, while orphans run. */
+/* The constants are published again by a master that takes over, while orphans run. */
 static void
 test_the_same_constants_are_said_again (void)
 {

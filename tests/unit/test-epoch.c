@@ -49,7 +49,7 @@ hear_start (World *world, guint who)
   pump (world);
 }
 
-/* Its engine has taken the local checkpoint. */
+/* The engine of `who` has taken the local checkpoint. */
 static void
 serve (World *world, guint who)
 {
@@ -67,9 +67,9 @@ publish (World *world, guint64 generation)
                       .final = TRUE });
 }
 
-/* Fig. 1, from what it means. A message is sent before or after the sender's checkpoint of an
- * epoch, and received before or after the receiver's. Where both are known to be in the same epoch
- * or next to each other, that says what it is. */
+/* Fig. 1 of the paper, derived from its meaning. A message is sent before or after the sender's
+ * checkpoint of an epoch, and received before or after the receiver's. If both are known to be in
+ * the same epoch or in neighbouring ones, that determines its class. */
 static void
 test_the_table_is_the_papers (void)
 {
@@ -84,7 +84,7 @@ test_the_table_is_the_papers (void)
     { WHITE, RED, EPOCH_IMPOSSIBLE }, /* the red epoch is over, and the receiver was not in it */
     { RED | RECORDING, WHITE, EPOCH_IN_TRANSIT },
     { RED | RECORDING, RED | RECORDING, EPOCH_NORMAL },
-    { RED | RECORDING, WHITE | RECORDING, EPOCH_IN_TRANSIT }, /* … of the white epoch before */
+    { RED | RECORDING, WHITE | RECORDING, EPOCH_IN_TRANSIT }, /* … of the previous, white epoch */
     { RED | RECORDING, RED, EPOCH_NORMAL },
     { WHITE | RECORDING, WHITE, EPOCH_NORMAL },
     { WHITE | RECORDING, RED | RECORDING, EPOCH_IN_TRANSIT },
@@ -103,12 +103,12 @@ test_the_table_is_the_papers (void)
       g_assert_cmpint (epoch_class (sender, receiver), ==, cases[i].class);
       for (guint k = 0; k < i; k++)
         g_assert_true (cases[k].receiver != receiver || cases[k].sender != sender);
-      /* The colours have no meaning of their own. */
+      /* The two colours are interchangeable. */
       g_assert_cmpint (epoch_class (sender ^ RED, receiver ^ RED), ==, cases[i].class);
     }
 }
 
-/* T3-1: at START a member flips its colour, records, and takes its checkpoint once. */
+/* T3-1: at START a member changes its colour, records messages, and takes its checkpoint once. */
 static void
 test_start_takes_a_checkpoint (void)
 {
@@ -134,7 +134,7 @@ test_start_takes_a_checkpoint (void)
   g_assert_true (said (world, 0, "SAVED"));
 }
 
-/* T3-1: so does an orphan message, before it is heard; START adds nothing then. */
+/* T3-1: an orphan message has the same effect, before it is handled; START adds nothing then. */
 static void
 test_an_orphan_message_does_so_too (void)
 {
@@ -163,8 +163,8 @@ test_an_orphan_message_does_so_too (void)
   g_assert_true (said (world, 0, "PUBLISH"));
 }
 
-/* n1 has lent a job to n2. It has taken its checkpoint, and hears nothing more for now; START of n2
- * and n3 is on its way. */
+/* n1 has lent a job to n2. n1 has taken its checkpoint, and receives nothing more for now; START of
+ * n2 and n3 is in transit. */
 static World *
 world_in_transit (void)
 {
@@ -173,7 +173,7 @@ world_in_transit (void)
   (void)offer (world, 1, PATH);
   hunger (world, 2);
   for (guint i = 0; i < world->n; i++)
-    serve (world, i); /* the red epoch, whose interval has come */
+    serve (world, i); /* the red epoch, whose interval is over */
   publish (world, 8);
   g_assert_cmpuint (epoch_colours (node_at (world, 2)), ==, RED);
   forget_log (world);
@@ -192,8 +192,8 @@ finish_before_start (World *world)
   g_assert_cmpuint (epoch_colours (node_at (world, 2)), ==, RED);
 }
 
-/* T3-2: a result in transit is acknowledged when the epoch is over: until then its holder has it,
- * and so has its checkpoint. */
+/* T3-2: a result in transit is acknowledged when the epoch is over: until then its holder keeps it,
+ * and so does the holder's checkpoint. */
 static void
 test_in_transit_is_kept_to_the_end (void)
 {
@@ -218,7 +218,7 @@ test_in_transit_is_kept_to_the_end (void)
   g_assert_cmpuint (epoch_at (world, 1)->withheld.length, ==, 0);
 }
 
-/* T3-2: the epoch is not over before what was in transit has come. */
+/* T3-2: the epoch is not over before all messages in transit have arrived. */
 static void
 test_the_end_waits_for_what_is_in_transit (void)
 {
@@ -238,7 +238,7 @@ test_the_end_waits_for_what_is_in_transit (void)
   g_assert_true (said (world, 0, "PUBLISH"));
 }
 
-/* … unless who sent it, or is to get it, dies. */
+/* … unless their sender or receiver dies. */
 static void
 test_nothing_of_the_dead_is_in_transit (void)
 {
@@ -278,8 +278,7 @@ test_who_leaves_is_acknowledged (void)
   g_assert_cmpuint (epoch_at (world, 1)->withheld.length, ==, 0);
 }
 
-/* T3-3: one epoch is open at a time. What is asked for meanwhile is the next one, and its answer.
- */
+/* T3-3: one epoch is open at a time. Requests during an epoch are answered by the next one. */
 static void
 test_one_is_open_at_a_time (void)
 {
@@ -304,7 +303,7 @@ test_one_is_open_at_a_time (void)
   g_assert_cmpuint (epoch_at (world, 0)->ended, ==, 2);
 }
 
-/* At each interval there is one, and nobody scans by itself. */
+/* There is one epoch at each interval, and no node scans on its own. */
 static void
 test_each_interval_has_one (void)
 {
@@ -321,7 +320,7 @@ test_each_interval_has_one (void)
       publish (world, 7 + i);
       g_assert_cmpuint (epoch_at (world, 0)->ended, ==, i);
     }
-  g_assert_false (said (world, 0, "SAVED")); /* nobody has asked */
+  g_assert_false (said (world, 0, "SAVED")); /* no command has asked */
 }
 
 /* T3-4: a node that joins before START takes its checkpoint; one that joins later is not in that
@@ -333,12 +332,12 @@ test_a_newcomer_is_in_the_next_one (void)
 
   add_peer (world, FALSE);
   tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_SAVE });
-  g_assert_true (epoch_at (world, 2)->recording); /* before, before */
+  g_assert_true (epoch_at (world, 2)->recording); /* sent before, received before */
   add_peer (world, FALSE);
   guint64 scans = node_at (world, 3)->saves.scans;
   for (guint i = 0; i < 3; i++)
     serve (world, i);
-  g_assert_true (said (world, 0, "PUBLISH")); /* within, within */
+  g_assert_true (said (world, 0, "PUBLISH")); /* sent within, received within */
   g_assert_cmpuint (node_at (world, 3)->saves.scans, ==, scans);
   publish (world, 8);
   g_assert_cmpuint (epoch_colours (node_at (world, 3)), ==, epoch_colours (node_at (world, 0)));
@@ -369,8 +368,8 @@ test_who_leaves_waits_for_the_end (void)
   g_assert_true (node_at (world, 2)->ended);
 }
 
-/* T3-5: a node that leaves before its checkpoint is not waited for. The others take theirs again,
- * since they may have what it handed over. */
+/* T3-5: the epoch does not wait for a node that leaves before its checkpoint. The other nodes take
+ * their checkpoints again, since they may have what it handed over. */
 static void
 test_who_leaves_before_is_not_in_it (void)
 {
@@ -391,7 +390,7 @@ test_who_leaves_before_is_not_in_it (void)
   g_assert_true (said (world, 0, "PUBLISH"));
 }
 
-/* Another coordinator: what was withheld goes, and START of the same number counts. */
+/* Another coordinator: withheld messages are sent, and a START with the same number counts. */
 static void
 test_another_coordinator_begins_anew (void)
 {
@@ -420,7 +419,7 @@ test_another_coordinator_begins_anew (void)
 static void
 test_a_costly_epoch_is_followed_by_a_rest (void)
 {
-  const guint64 interval_us = 100 * 1000; /* of this world, at least */
+  const guint64 interval_us = 100 * 1000; /* the shortest interval in this world */
 
   for (guint64 rest_us = 0; rest_us <= 30 * G_USEC_PER_SEC; rest_us += 15 * G_USEC_PER_SEC)
     {

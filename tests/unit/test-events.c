@@ -7,7 +7,7 @@
 #define KEEP 10
 #define MANY 1000
 
-/* All events as lines, in the order of the file; the sum of the oldest has the number 0. */
+/* All events as lines, in the order of the file. The sum of the oldest events has the number 0. */
 static char *
 lines_of (Sql *sql)
 {
@@ -50,7 +50,8 @@ unite (Fixture *to, Fixture *from)
   g_assert_no_error (error);
 }
 
-/* By time; of one time, those of the first file first. What both have is there once. */
+/* Events are ordered by time; for equal times those of the first file come first. An event that
+ * both files have is there once. */
 static void
 test_are_in_the_order_of_time (Fixture *f, gconstpointer unused)
 {
@@ -72,7 +73,7 @@ test_are_in_the_order_of_time (Fixture *f, gconstpointer unused)
   tear_down (&other, unused);
 }
 
-/* An event that a file has more often than the other is there as often. */
+/* An event is there as often as in the file that has it more often. */
 static void
 test_are_there_as_often (Fixture *f, gconstpointer unused)
 {
@@ -88,7 +89,7 @@ test_are_there_as_often (Fixture *f, gconstpointer unused)
   tear_down (&other, unused);
 }
 
-/* Two events that differ in one thing are two. */
+/* Events that differ in one field are different events. */
 static void
 test_near_misses_are_others (Fixture *f, gconstpointer unused)
 {
@@ -119,7 +120,8 @@ test_near_misses_are_others (Fixture *f, gconstpointer unused)
   (void)f;
 }
 
-/* What stands for the oldest comes along as it is; if both have one, the first one's stays. */
+/* The sum of the oldest events is copied as it is. If both files have one, that of the first
+ * stays. */
 static void
 test_the_sum_of_the_oldest (Fixture *f, gconstpointer unused)
 {

@@ -13,11 +13,11 @@
 typedef struct
 {
   guint64 held;
-  int on, lender; /* which engine */
+  int on, lender; /* the number of the engine */
   guint64 loan;
   gboolean live;     /* the lender awaits it */
-  gboolean finished; /* value is there, nobody took it yet */
-  gboolean covered;  /* drop it when it ends */
+  gboolean finished; /* the value is there and not yet taken */
+  gboolean covered;  /* dropped when it ends */
   char *path;
   Digest digest;
   GBytes *value;
@@ -28,7 +28,8 @@ typedef struct
   Rig *rigs[2];
   guint hungry[2];
   GPtrArray *jobs;  /* of Job */
-  GHashTable *kept; /* path -> Row: the states that jobs have kept, for whoever runs them again */
+  GHashTable
+      *kept; /* path -> Row: the states that jobs have kept, for engines that run them again */
   GRand *random;
   guint64 last_held;
   guint32 root;
@@ -63,7 +64,7 @@ chance (Grid *grid, int percent)
   return g_rand_int_range (grid->random, 0, 100) < percent;
 }
 
-/* Checks that (job, digest) are what belongs to this path; (transfer full): the arguments. */
+/* Checks that job and digest are those of this path. (transfer full): the arguments. */
 static GBytes *
 check_identity (Grid *grid, int on, const char *path, guint32 job, const Digest *digest)
 {
@@ -87,7 +88,7 @@ add_stem (const char *id, const char *stem, void *data)
   g_assert_true (stems_add (data, id, stem));
 }
 
-/* As the coordinator does: it holds the newest state that it was sent, and all know. */
+/* As the coordinator does: keeps the newest state that was sent, and tells all engines. */
 static void
 take_kept (Grid *grid, int on, const Row *row)
 {
@@ -158,7 +159,7 @@ find_held (Grid *grid, int on, guint64 held)
   return NULL;
 }
 
-/* Unrun: it is ready again where it came from. */
+/* The job goes back unrun: it is ready again at its lender. */
 static void
 go_back (Grid *grid, Job *job)
 {
@@ -205,7 +206,7 @@ feed (Grid *grid, int on)
   grid->n_lent++;
 }
 
-/* The lender loses sight of a job: it is an orphan now, and announced. */
+/* The lender loses contact: the job becomes an orphan and is announced. */
 static void
 orphan (Grid *grid, Job *job)
 {
@@ -248,7 +249,7 @@ on_done (Grid *grid, int on, EngineEvent *event)
     announce (grid, job);
 }
 
-/* One that is finished serves before one that runs, as nodes have it. */
+/* A finished orphan is preferred to a running one, as in nodes. */
 static Job *
 find_orphan (Grid *grid, EngineEvent *event)
 {
@@ -267,7 +268,7 @@ find_orphan (Grid *grid, EngineEvent *event)
   return found;
 }
 
-/* TRUE: it was answered. */
+/* TRUE if the request was answered. */
 static gboolean
 answer_recall (Grid *grid, Engine *engine, const EngineEvent *event)
 {
@@ -277,7 +278,7 @@ answer_recall (Grid *grid, Engine *engine, const EngineEvent *event)
       || !digest_equal (&row->digest, &event->digest) || chance (grid, 20))
     return FALSE;
   g_autoptr (GBytes) packed = row_pack_kept (row);
-  /* FALSE: the job that recalls was aborted a moment ago. */
+  /* FALSE if the job that recalls was aborted a moment ago. */
   grid->n_recalled += engine_put (engine, event->loan, packed, row->work_us, 0);
   return TRUE;
 }
@@ -345,7 +346,7 @@ on_covered (Grid *grid, EngineEvent *event)
     }
 }
 
-/* The lender's child was forgotten: what was lent for it stops. */
+/* The lender's child was aborted: the lent job stops. */
 static void
 on_aborted (Grid *grid, int on, guint64 loan)
 {
@@ -396,7 +397,7 @@ on_event (Grid *grid, int on, EngineEvent *event)
     }
 }
 
-/* Something goes wrong, now and then. */
+/* Causes a fault from time to time. */
 static void
 disturb (Grid *grid)
 {
@@ -446,7 +447,7 @@ count_live (Grid *grid)
   return n;
 }
 
-/* What was aborted stops, wherever it runs, and no loan is left behind. */
+/* Aborted jobs stop wherever they run, and no loan remains. */
 static void
 run_out (Grid *grid)
 {
@@ -545,7 +546,7 @@ test_queens (void)
     check_grid (JOB_QUEENS, &(satin_args_queens){ { .n = 10 } }, 2, 0, seed, TRUE);
 }
 
-/* Deeper than a stem, with a leaf to lend at each level. */
+/* A tree deeper than a stem, with a leaf to lend at each level. */
 static void
 test_comb (void)
 {
@@ -554,8 +555,8 @@ test_comb (void)
     check_grid (JOB_COMB, &(satin_args_comb){ 200 }, 2, 0, seed, TRUE);
 }
 
-/* Jobs of phases in phases: a job that runs again goes on from what it had kept. How often that
- * happens here is up to the clock; test-recall has one that happens always. */
+/* Jobs with phases inside phases: a job that runs again continues from its kept state. How often
+ * that happens here depends on the clock; in test-recall it always happens. */
 static void
 test_phases (void)
 {
@@ -570,7 +571,7 @@ test_phases (void)
 #define RACE_DEPTH 7
 #endif
 
-/* Children are forgotten at every level, wherever they are. */
+/* Children are aborted at every level, wherever they run. */
 static void
 test_aborts (void)
 {

@@ -49,14 +49,14 @@ SATIN_JOB (hurry, int64_t, (int32_t, n))
   if (satin_sync_next () != 1)
     return -1;
   while (!g_atomic_int_get (&begun))
-    if (!satin_aborted ()) /* a poll: it may be stolen */
+    if (!satin_aborted ()) /* a poll: the job may be stolen */
       sched_yield ();
   g_atomic_int_set (&aborted, 1);
   satin_abort ();
   return y;
 }
 
-/* A result of a MiB, of which nobody touches more than its page. */
+/* A result of 1 MiB, of which only one page is touched. */
 SATIN_RECORD (Roomy, (uint8_t, bytes, 1048576))
 
 SATIN_JOB (roomy, Roomy, (int32_t, n))
@@ -125,7 +125,7 @@ test_the_driver_hears_which_job_failed (void)
   g_assert_cmpstr (event.cause, ==, "row 5 is \xef\xbf\xbd no row");
   engine_event_clear (&event);
 
-  /* What finished before can still be saved, and the stack does not hold up a halt. */
+  /* Jobs that finished before can still be saved, and the failed stack does not delay a halt. */
   engine_scan (rig->engine, TRUE);
   rig_await (rig, ENGINE_ROWS, &event);
   g_assert_cmpuint (event.rows->len, >=, 4); /* and number 4, if a thief has run it */

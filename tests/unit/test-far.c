@@ -28,7 +28,7 @@ hear_byte (GString *heard)
   return TRUE;
 }
 
-/* A line, and the bytes of the file that it names. RELAY_WRONG: nothing comes any more. */
+/* Reads a line, and the bytes of the file that it names. RELAY_WRONG: nothing follows. */
 static RelayKind
 hear_one (GString *heard)
 {
@@ -46,7 +46,7 @@ hear_one (GString *heard)
   return kind;
 }
 
-/* The node: `file` has what it says; file.heard gets what it heard. */
+/* Plays the node: `file` has what it sends; file.heard gets what it receives. */
 static int
 be_a_node (const char *file, guint answers)
 {
@@ -66,7 +66,7 @@ be_a_node (const char *file, guint answers)
 
 typedef struct
 {
-  char *state; /* holds the folder of the run, and `words` for the node */
+  char *state; /* contains the folder of the run, and `words` for the node */
   char *path, *words;
   FolderRun run;
   Site site;
@@ -136,7 +136,8 @@ begin (Fixture *f, gboolean founder, guint answers, GBytes *copy)
   g_assert_no_error (error);
 }
 
-/* Until its process is gone, and all that it said is taken. (transfer full): what it heard. */
+/* Waits until the process is gone and all that it sent is read. (transfer full): what it
+ * received. */
 static char *
 end (Fixture *f)
 {
@@ -151,7 +152,7 @@ end (Fixture *f)
   return text;
 }
 
-/* A founder says this. (transfer full): what it heard after "go". */
+/* A founder sends this. (transfer full): what it received after "go". */
 static char *
 answers_to (Fixture *f, const char *words, gsize size, guint answers)
 {
@@ -182,8 +183,8 @@ stands_for_node (Fixture *f, const char *suffix, const char *wanted)
   stands (f, file, wanted);
 }
 
-/* Files of the run are answered; those of the node are not, and have the number of the process
- * here. Names that are none of these leave no file. */
+/* Files of the run are acknowledged. Files of the node are not; their names get the process id of
+ * the local process. Other names leave no file. */
 static void
 files_are_taken_by_their_names (Fixture *f, gconstpointer data G_GNUC_UNUSED)
 {
@@ -199,7 +200,7 @@ files_are_taken_by_their_names (Fixture *f, gconstpointer data G_GNUC_UNUSED)
                    "kept answer\nkept credential\nkept founder-0\nkept sites\nkept other\n"
                    "kept end\n");
   stands_for_node (f, "stats", "abc");
-  stands_for_node (f, "address", "tcp:192.0.2.4:5\n"); /* no other one leads there */
+  stands_for_node (f, "address", "tcp:192.0.2.4:5\n"); /* no other address leads there */
   stands_for_node (f, "unfit", NULL);
   stands (f, "node-1.stats", NULL);
   stands (f, "node-2.process", NULL);
@@ -213,8 +214,7 @@ files_are_taken_by_their_names (Fixture *f, gconstpointer data G_GNUC_UNUSED)
   g_assert_false (far_brings (f->far));
 }
 
-/* What the run's nodes say first stays; what a founder says stands in the place of what one before
- * it said. */
+/* The first file of the run's nodes stays; a founder's file replaces that of an earlier founder. */
 static void
 the_first_file_stays (Fixture *f, gconstpointer data G_GNUC_UNUSED)
 {
@@ -232,7 +232,7 @@ the_first_file_stays (Fixture *f, gconstpointer data G_GNUC_UNUSED)
   stands (f, "build", "new");
 }
 
-/* What a shell says before the node does is passed over, however long its lines are; nothing else
+/* Output of a shell before the node's own is skipped, however long its lines are; nothing else
  * is. */
 static void
 greetings_are_passed_over (Fixture *f, gconstpointer data G_GNUC_UNUSED)
@@ -250,7 +250,7 @@ greetings_are_passed_over (Fixture *f, gconstpointer data G_GNUC_UNUSED)
   stands (f, "end", NULL);
 }
 
-/* Whole files of any size of the run; of the node's own none that is too large. */
+/* The run's files may have any size; a file of the node that is too large is refused. */
 static void
 sizes (Fixture *f, gconstpointer data G_GNUC_UNUSED)
 {
@@ -273,7 +273,7 @@ sizes (Fixture *f, gconstpointer data G_GNUC_UNUSED)
   stands_for_node (f, "trouble", "t");
 }
 
-/* A file that did not come whole is none. */
+/* A file that did not arrive whole is dropped. */
 static void
 half_a_file_is_none (Fixture *f, gconstpointer data G_GNUC_UNUSED)
 {
@@ -286,10 +286,10 @@ half_a_file_is_none (Fixture *f, gconstpointer data G_GNUC_UNUSED)
   stands (f, "answer", NULL);
   g_autoptr (GDir) dir = g_dir_open (f->path, 0, NULL);
   for (const char *name; (name = g_dir_read_name (dir)) != NULL;)
-    g_assert_cmpint (name[0], !=, '.'); /* nor does a draft stay */
+    g_assert_cmpint (name[0], !=, '.'); /* no draft stays */
 }
 
-/* The node has its answer until it stands here. */
+/* A node keeps its answer until the answer is here. */
 static void
 what_cannot_be_kept_is_lost (Fixture *f, gconstpointer data)
 {
@@ -305,7 +305,7 @@ what_cannot_be_kept_is_lost (Fixture *f, gconstpointer data)
   g_assert_cmpint (far_keeps_answer (f->far), ==, g_str_equal (file, "answer"));
 }
 
-/* The run as the node sees it: its own site, host and share. */
+/* The node gets the run's description with its own site, host and share. */
 static void
 a_node_is_told_its_run (Fixture *f, gconstpointer data G_GNUC_UNUSED)
 {
@@ -339,7 +339,7 @@ a_node_is_told_its_run (Fixture *f, gconstpointer data G_GNUC_UNUSED)
     }
 }
 
-/* Others than the founder begin when they know a member, and hear of each change once. */
+/* Nodes other than the founder start when they know a member, and learn of each change once. */
 static void
 a_node_is_told_its_peers (Fixture *f, gconstpointer data G_GNUC_UNUSED)
 {
@@ -361,7 +361,7 @@ a_node_is_told_its_peers (Fixture *f, gconstpointer data G_GNUC_UNUSED)
   stands_for_node (f, "address", "tcp:x\n");
   far_tell (f->far, "tcp:b\n");
   g_assert_true (far_quit (f->far));
-  g_assert_true (far_quit (f->far)); /* that is said once */
+  g_assert_true (far_quit (f->far)); /* the order is sent once */
   far_tell (f->far, "tcp:c\n");
   g_autofree char *heard = end (f);
   g_assert_null (strstr (heard, "file founder"));
@@ -371,7 +371,7 @@ a_node_is_told_its_peers (Fixture *f, gconstpointer data G_GNUC_UNUSED)
                                           "file peers 6\ntcp:c\nfile id 6\nthe id"));
 }
 
-/* The program goes first where it is not there, and nothing of it stays. */
+/* If the other host has no program, it is sent first, and nothing of it stays. */
 static void
 a_copy_of_the_program_goes_first (Fixture *f, gconstpointer data G_GNUC_UNUSED)
 {
@@ -389,7 +389,7 @@ a_copy_of_the_program_goes_first (Fixture *f, gconstpointer data G_GNUC_UNUSED)
   g_unlink (note);
 }
 
-/* What the launcher knows of all its nodes together. */
+/* The state of all nodes of the launcher together. */
 static void
 nodes_together (Fixture *f, gconstpointer data G_GNUC_UNUSED)
 {
@@ -443,7 +443,7 @@ main (int argc, char **argv)
     { "/far/nodes-together", NULL, nodes_together },
   };
 
-  alarm (20); /* where one end waits for what the other does not say */
+  alarm (20); /* ends the test if one end waits for what the other never sends */
   if (argc == 4 && g_str_equal (argv[1], "--node"))
     return be_a_node (argv[2], (guint)atoi (argv[3]));
   own_program = g_file_read_link ("/proc/self/exe", NULL);

@@ -46,9 +46,9 @@ test_sums (void)
   g_assert_true (folder_remove (path, NULL));
 }
 
-/* A process has the work that it told of last, or that a master saw it leave with, whichever is
- * more; one that was there at the end told of all itself. It counts once: whatever names it had,
- * and however many masters saw it leave. */
+/* The work of a process is what it reported last, or what a master recorded when it left, whichever
+ * is more. A process that was there at the end has reported everything itself. A process counts
+ * once, whatever ids it had, and however many masters recorded its leaving. */
 static void
 test_balance (void)
 {
@@ -58,7 +58,8 @@ test_balance (void)
   FiguresSeen seen = { .wall_s = 1.5, .own = g_array_append_vals (pids, own, 1), .crashes = 1 };
   g_autofree char *json = NULL, *dead = g_strdup_printf ("node-%d.stats", G_MAXINT - 1);
 
-  /* Its own, killed; one that was added, killed; the last master, which had another name before. */
+  /* A killed node of the launcher; a killed added node; the last master, which had another id
+   * before. */
   put (path, "node-2147483647.stats",
        "{\"work_s\": 2, \"final\": false, \"names\": [\"1.1.00000001\"],"
        " \"departed\": {\"1.2.00000001\": 9}}");
@@ -77,8 +78,9 @@ test_balance (void)
   g_assert_true (folder_remove (path, NULL));
 }
 
-/* Two masters in turn used the results of "1.1.00000001", which is of this life, and
- * "0.1.00000001", which is not. The second used some that contain those of the first. */
+/* Two masters in turn used the results of "1.1.00000001", which is of this run, and of
+ * "0.1.00000001", which is of an earlier one. Some results of the second master contain those of
+ * the first. */
 static void
 test_taken (void)
 {
@@ -99,7 +101,7 @@ test_taken (void)
        " \"4000000 0 1.1.00000001 /0\", \"250000 0 1.1.00000001 /1/1\","
        " \"1000000 0 0.1.00000001 /0/2\", \"250000 0 1.1.00000001 /1/2\"]}");
   json = figures_json (path, &seen);
-  /* 1 s of an earlier life; /0 without that, /1 with child 1, /1/2, /10 */
+  /* 1 s of an earlier run; /0 without that, /1 with child 1, /1/2, /10 */
   g_assert_nonnull (strstr (json, "\"redone_s\": 6, \"salvaged_s\": 4.75"));
   g_assert_true (folder_remove (path, NULL));
 }

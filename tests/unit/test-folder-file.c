@@ -43,7 +43,8 @@ open_descriptors (void)
   return n;
 }
 
-/* What comes in pieces is seen as a whole or not at all; the first whole one stays. */
+/* A file that is written in pieces is visible as a whole or not at all; the first whole file
+ * stays. */
 static void
 a_file_comes_in_pieces (void)
 {
@@ -73,8 +74,9 @@ a_file_comes_in_pieces (void)
   g_assert_error (error, FOLDER_ERROR, FOLDER_ERROR_FAILED);
 }
 
-/* A file that is to be safe is on the disk before it has its name, and its name when the call
- * returns; others cost no such wait. None is for other users, and none leaves a descriptor. */
+/* A safe file is on the disk before it gets its name, and its name is on the disk when the call
+ * returns. Other files do not wait for the disk. No file is readable for other users, and none
+ * leaves a descriptor. */
 static void
 what_is_safe_is_on_the_disk (void)
 {
@@ -111,7 +113,7 @@ what_is_safe_is_on_the_disk (void)
   g_assert_cmpint (g_rmdir (path), ==, 0); /* no draft stays */
 }
 
-/* What lies in the folder of a run and is no file was put there by somebody. */
+/* A folder inside a run's folder was made by somebody else and stays. */
 static void
 folders_of_others_stay (void)
 {
@@ -144,7 +146,7 @@ names_have_a_length (void)
     }
 }
 
-/* Half a credential opens no door. */
+/* A part of a credential is not accepted. */
 static void
 a_credential_is_whole (void)
 {
@@ -164,7 +166,7 @@ a_credential_is_whole (void)
   g_assert_true (folder_remove (path, NULL));
 }
 
-/* The whole file; FALSE when it cannot be read to its end. */
+/* A file is shown whole; FALSE if it cannot be read to its end. */
 static void
 a_file_is_shown_whole (void)
 {
@@ -185,7 +187,7 @@ a_file_is_shown_whole (void)
   g_assert_true (folder_remove (path, NULL));
 }
 
-/* The end of a run stands: signals that come afterwards do not change how its process ends. */
+/* After the end of a run is written, signals do not change how its process ends. */
 static void
 late_signals_change_nothing (void)
 {

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Each name is there once, somebody writes it, somebody reads it. */
+/* Each name is in the table once, with a writer and a reader. */
 static void
 test_rows (void)
 {
@@ -51,8 +51,7 @@ test_find (void)
     g_assert_null (name_of (none[i]));
 }
 
-/* What a node of another host may put into the folder: these files and no other, for it may be
- * hostile. */
+/* A node on another host may put only these files into the folder, for it may be hostile. */
 static void
 test_travel (void)
 {

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* No field has the value that it has when nobody says anything, and no two have the same. */
+/* No field has its default value, and no two have the same value. */
 static FolderRun
 a_full_run (void)
 {
@@ -114,7 +114,7 @@ every_field_comes_back (void)
   remove_folder (folder);
 }
 
-/* Numbers of workers: none said is one; 0 stays, and stands for the cores of each host. */
+/* The number of workers: without it, one; 0 is kept and means the cores of each host. */
 static void
 workers_of_each_host (void)
 {
@@ -132,8 +132,7 @@ workers_of_each_host (void)
   remove_folder (folder);
 }
 
-/* The options that a checkpoint has for the run that resumes it; whatever is nonsense is ignored.
- */
+/* The options that a checkpoint stores for a resumed run; invalid ones are ignored. */
 static void
 options_come_back (void)
 {
@@ -194,8 +193,7 @@ intervals (void)
     }
 }
 
-/* Whatever numbers the processes of its nodes get; a folder that does not do leaves no other one.
- */
+/* Socket paths fit for any process ids; a folder that cannot be used leaves no other one. */
 static void
 sockets_have_room (void)
 {
@@ -215,7 +213,8 @@ sockets_have_room (void)
     }
 }
 
-/* Only what Satin made for sockets is removed with a run: the file may come from anybody. */
+/* Only a folder that Satin made for sockets is removed with a run: the file that names it may come
+ * from anybody. */
 static void
 only_own_sockets_are_removed (void)
 {
@@ -250,7 +249,8 @@ only_own_sockets_are_removed (void)
   g_assert_cmpint (g_rmdir (folder), ==, 0);
 }
 
-/* A program alone shows its answer itself; of other runs that went well the folder has one. */
+/* A program alone prints its answer itself. Other runs that succeeded have an answer in the
+ * folder. */
 static void
 an_answer_may_be_missing (void)
 {
@@ -278,7 +278,7 @@ nodes_come_by_their_numbers (void)
     {
       g_autofree char *file = folder_node_file (numbers[i], "x");
       g_assert_true (folder_claim (folder, file));
-      g_assert_false (folder_claim (folder, file)); /* the first one has it */
+      g_assert_false (folder_claim (folder, file)); /* the first caller has it */
     }
   g_autoptr (GArray) pids = folder_pids (folder, "x");
   g_assert_cmpuint (pids->len, ==, G_N_ELEMENTS (numbers));

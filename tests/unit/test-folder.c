@@ -42,7 +42,7 @@ make_old (const char *path, const char *file)
   g_assert_cmpint (utimensat (AT_FDCWD, name, long_ago, 0), ==, 0);
 }
 
-/* A file that lacks something is refused with a sentence, and nothing is taken from it. */
+/* An incomplete file is refused with a message, and nothing is read from it. */
 static void
 test_a_run_without_a_program (void)
 {
@@ -114,7 +114,7 @@ test_end (void)
   g_assert_true (folder_remove (path, &error));
 }
 
-/* Writes one more file when the first one is being removed, as a node that has not gone yet. */
+/* Writes another file while the first is being removed, as a node that is still running does. */
 static gpointer
 write_late (gpointer path)
 {
@@ -126,7 +126,7 @@ write_late (gpointer path)
   return NULL;
 }
 
-/* Of a run that has ended its folder goes and a record stays, until another one has the name. */
+/* When a run has ended its folder is removed, and a record stays until another run has the name. */
 static void
 test_record (void)
 {
@@ -150,7 +150,7 @@ test_record (void)
   g_assert_cmpstr (back.host, ==, g_get_host_name ());
   g_assert_cmpint (back.started_us, ==, run.started_us);
   g_assert_cmpint (folder_ended_us (record), >, back.started_us - G_USEC_PER_SEC);
-  g_assert_true (folder_lacks_answer (record, 0)); /* it has never had one */
+  g_assert_true (folder_lacks_answer (record, 0)); /* the run never had an answer */
   g_assert_null (folder_ended_find ("../ended/recorded"));
   g_autoptr (GPtrArray) names = folder_ended_list ();
   g_assert_cmpuint (names->len, ==, 1);
@@ -170,7 +170,7 @@ record_all (gpointer data)
   return NULL;
 }
 
-/* All who waited for a run may find at the same moment that they are the last. */
+/* All waiters for a run may find at the same moment that they are the last. */
 static void
 test_several_record (void)
 {
@@ -200,7 +200,7 @@ test_several_record (void)
     }
 }
 
-/* Of an answer that was shown it is known that there was one, not what it said. */
+/* A record shows that there was an answer, not the answer itself. */
 static void
 test_record_of_an_answer (void)
 {
@@ -220,7 +220,7 @@ test_record_of_an_answer (void)
   g_assert_null (folder_ended_find ("answered"));
 }
 
-/* A record is kept for a while, and only of runs in the folder of runs. */
+/* A record is kept for a while, and only for runs in the folder of runs. */
 static void
 test_records_go (void)
 {
@@ -253,8 +253,8 @@ test_records_go (void)
   g_assert_true (folder_remove (path, NULL));
 }
 
-/* A draft of a record goes with its maker, however old or young it is; one whose maker cannot be
- * asked goes after a minute. */
+/* A draft of a record is removed when its maker is dead, however old it is. If its maker cannot be
+ * checked, it is removed after a minute. */
 static void
 test_drafts (void)
 {
@@ -285,7 +285,7 @@ test_drafts (void)
     }
 }
 
-/* Main had returned, and those left suspended the run. */
+/* main had returned, and the remaining nodes suspended the run. */
 static void
 test_answered (void)
 {
@@ -344,7 +344,7 @@ test_taken (void)
   g_clear_error (&error);
   g_assert_true (folder_remove (path, &error));
 
-  /* A dead run gives its name back. */
+  /* The name of a dead run is free again. */
   g_free (path);
   first.launcher_pid = 0;
   path = folder_create (&first, &error);
@@ -354,7 +354,8 @@ test_taken (void)
   g_assert_true (folder_remove (path, &error));
 }
 
-/* The mark of a process speaks for that one alone: not for a node under whose number it lies. */
+/* The mark of a process holds only for that process, not for another node whose id is in the file's
+ * name. */
 static void
 test_a_mark_of_another_process (void)
 {
@@ -374,7 +375,7 @@ test_a_mark_of_another_process (void)
   g_assert_true (folder_remove (path, &error));
 }
 
-/* A run lives as long as its launcher or a node of it does, whoever else has its number. */
+/* A run lives as long as its launcher or one of its nodes. */
 static void
 test_a_run_lives_by_its_processes (void)
 {
@@ -398,7 +399,7 @@ test_a_run_lives_by_its_processes (void)
     }
 }
 
-/* A node of another host lives as long as it gives signs. */
+/* A node on another host lives as long as it renews its mark. */
 static void
 test_signs_of_other_hosts (void)
 {
@@ -426,7 +427,7 @@ test_signs_of_other_hosts (void)
   g_assert_true (folder_remove (path, &error));
 }
 
-/* A folder whose run is not described yet is being made; an old one was left so. */
+/* A folder without a description is being made; an old one was abandoned. */
 static void
 test_a_folder_that_is_being_made (void)
 {
@@ -442,7 +443,7 @@ test_a_folder_that_is_being_made (void)
   g_assert_true (folder_remove (path, &error));
 }
 
-/* … and so does who stays only to hold the folder. */
+/* … and so does a process that only holds the folder. */
 static void
 test_a_sign_is_for_all_that_a_process_is (void)
 {

@@ -62,7 +62,7 @@ test_a_kept_state_stands_for_its_phases (Fixture *f, gconstpointer unused)
   g_assert_true (put (f, "/0/10", 1, 4));
   g_assert_true (put (f, "/0/3", 1, 8));
   g_assert_true (put (f, "/1", 1, 16));
-  g_assert_true (put (f, "/00x", 1, 32)); /* no path, but it sorts between */
+  g_assert_true (put (f, "/00x", 1, 32)); /* no path, but it sorts between paths */
   g_assert_true (put_keep (f, "/0/2", 1, 1));
 
   g_assert_true (put_keep (f, "/0", 3, 1));
@@ -181,7 +181,7 @@ text_of (Fixture *f, const Entry *entry)
   return g_string_free (text, FALSE);
 }
 
-/* Does `above` stand for what `below` is? */
+/* TRUE if the row `above` covers the row `below`. */
 static gboolean
 covers (const Entry *above, const Entry *below)
 {
@@ -234,7 +234,7 @@ test_any_order_leaves_what_nothing_else_stands_for (Fixture *f, gconstpointer un
           Entry entry = { .depth = (guint)g_test_rand_int_range (0, DEPTH_MAX + 1) };
           for (guint k = 0; k < entry.depth; k++)
             entry.numbers[k] = (guint32)g_test_rand_int_range (0, 12);
-          if (entry.depth < 2 && i < 50) /* small paths take in too much too soon */
+          if (entry.depth < 2 && i < 50) /* short paths cover too much too soon */
             continue;
           if (g_test_rand_int_range (0, 2) == 0)
             entry.children = (guint32)g_test_rand_int_range (1, 13);
@@ -252,8 +252,7 @@ test_any_order_leaves_what_nothing_else_stands_for (Fixture *f, gconstpointer un
                                                     entry->children > 0 ? "keep" : "result", text);
           g_assert_cmpint (number_of (f->sql, query), ==, 1);
         }
-      /* Each stem is continued by something, or a job that has kept its phases stands where it
-       * ends. */
+      /* Each stem has a row that continues it, or a job that has kept phases ends there. */
       g_assert_cmpint (
           number_of (f->sql,
                      "SELECT count(*) FROM stem WHERE NOT EXISTS (SELECT 1 FROM (SELECT path"
@@ -287,8 +286,8 @@ test_keeping_costs_by_what_is_there (Fixture *f, gconstpointer unused)
   g_assert_cmpfloat (processor_s () - start_s, <, 10);
 }
 
-/* Arguments can be known from nowhere else, so the state's own text gives way; both together take
- * what a row may take more than in format 2. */
+/* Arguments are stored nowhere else, so the JSON text of the state gives way to them. Both together
+ * take the bytes that a row may take more than in format 2. */
 static void
 test_arguments_come_before_the_text_of_the_state (Fixture *f, gconstpointer unused)
 {
@@ -325,7 +324,8 @@ test_arguments_come_before_the_text_of_the_state (Fixture *f, gconstpointer unus
     }
 }
 
-/* Columns: path, children, digest, type, value; json from format 3 on, args from format 4 on. */
+/* The checksum covers path, children, digest, type, value; json from format 3 on, args from format
+ * 4 on. */
 static void
 test_rows_of_each_format_have_their_sum (Fixture *f, gconstpointer unused)
 {

@@ -22,7 +22,7 @@ typedef struct
   char *paths[PATHS];
   Digest digests[DIGESTS];
   NodeId holders[HOLDERS];
-  int facts[PATHS][HOLDERS][DIGESTS]; /* -1: nothing, 0: runs, else so much is finished */
+  int facts[PATHS][HOLDERS][DIGESTS]; /* -1: none, 0: runs, else so many children are finished */
   gboolean told[PATHS];
 } Model;
 
@@ -70,7 +70,7 @@ model_free (Model *model)
   g_free (model);
 }
 
-/* How many facts there are at this path, and of them such as are finished. */
+/* The number of facts at this path; sets `finished` to the number of finished ones. */
 static guint
 count (const Model *model, guint path, guint *finished)
 {
@@ -179,7 +179,7 @@ add_child (KnownNode *child, guint32 number, void *data)
   *(guint *)data += number == 0 ? 1 : 100;
 }
 
-/* All that is asked of one path. */
+/* Checks all answers about one path. */
 static void
 check_path (Model *model, guint path)
 {
@@ -210,7 +210,7 @@ check_path (Model *model, guint path)
   g_assert_cmpuint (known_count_below (model->known, node), ==, finished);
 }
 
-/* Questions take no room: there are the top, and what is at or above a fact. */
+/* Questions create no nodes: there are only the top node and the nodes at or above a fact. */
 static void
 check (Model *model)
 {

@@ -96,7 +96,7 @@ test_best_holder (Fixture *f, gconstpointer data)
   g_assert_false (known_best (f->known, node, &f->other, &holder, &finished));
 }
 
-/* A job that runs, and what it has kept. */
+/* A running job and its kept state, with two digests. */
 static void
 test_two_digests_of_one_holder (Fixture *f, gconstpointer data)
 {
@@ -203,8 +203,8 @@ test_paths (Fixture *f, gconstpointer data)
     }
 }
 
-/* 200,000 levels, with something known on every tenth: neither the stack nor the time of walks to
- * the root limits the depth. */
+/* 200,000 levels, with a fact at every tenth. Neither the C stack nor the time of walks to the root
+ * limits the depth. */
 static void
 test_very_deep (Fixture *f, gconstpointer data)
 {
@@ -241,7 +241,8 @@ test_very_deep (Fixture *f, gconstpointer data)
   g_assert_cmpfloat (processor_s () - began_s, <, 20);
 }
 
-/* What came and went without having been told is news when it comes again below what was told. */
+/* A fact that came and went without being told is news when it comes again below a fact that was
+ * told. */
 static void
 test_what_comes_again_is_told (Fixture *f, gconstpointer data)
 {
@@ -259,7 +260,7 @@ test_what_comes_again_is_told (Fixture *f, gconstpointer data)
   known_release (f->known, kept);
 }
 
-/* 100,000 paths, ten at a time: they leave nothing behind. */
+/* 100,000 paths, ten at a time: forgotten paths leave no memory behind. */
 static void
 test_what_is_forgotten_takes_no_room (Fixture *f, gconstpointer data)
 {
@@ -278,7 +279,7 @@ test_what_is_forgotten_takes_no_room (Fixture *f, gconstpointer data)
   g_assert_cmpuint (known_size (f->known), ==, 1);
 }
 
-/* A frame points at it. */
+/* A node to which a frame points stays. */
 static void
 test_what_is_kept_stays (Fixture *f, gconstpointer data)
 {

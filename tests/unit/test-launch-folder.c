@@ -31,8 +31,8 @@ stands (const char *path, const char *file, const char *wanted)
                      strlen (wanted));
 }
 
-/* Nodes find their secrets there, later ones of `satin add` the sites, and the founder the copy of
- * the checkpoint, which is nowhere else then. */
+/* The folder has the secrets for all nodes, the sites for nodes of `satin add`, and the copy of the
+ * checkpoint for the founder, which is then nowhere else. */
 static void
 all_that_nodes_need_is_there (void)
 {
@@ -51,7 +51,7 @@ all_that_nodes_need_is_there (void)
   g_assert_true (folder_remove (path, NULL));
 }
 
-/* A name that a live run has is another's; who only wished for it gets one that is free. */
+/* The name of a living run is refused; a launch that only suggested a name gets a free one. */
 static void
 a_taken_name_is_a_wish (void)
 {
@@ -66,7 +66,7 @@ a_taken_name_is_a_wish (void)
   g_assert_true (folder_remove (path, NULL) && folder_remove (other, NULL));
 }
 
-/* `save --to` gives a run a checkpoint that has none; none is changed. */
+/* `save --to` gives a checkpoint to a run without one, and never replaces one. */
 static void
 a_checkpoint_may_come_later (void)
 {

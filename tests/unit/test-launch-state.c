@@ -35,8 +35,8 @@ each_state_is_reached (void)
     g_assert_true (reached[state]);
 }
 
-/* `end` is believed, and a second interrupt is heard, until the launch is over; suspension is asked
- * for once. */
+/* `end` and a second interrupt have an effect until the launch is over. A suspension is requested
+ * only once. */
 static void
 moves (void)
 {

@@ -19,11 +19,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* As waitpid tells of a process. */
+/* The status of a process as waitpid gives it. */
 #define KILLED_BY(number) (number)
 #define ENDED_WITH(code) ((code) << 8)
 
-static GString *said; /* on stderr, since it was taken last */
+static GString *said; /* the text on stderr since it was last taken */
 
 static void
 hear (const char *text)
@@ -47,9 +47,9 @@ folder_new (void)
   return path;
 }
 
-/* ---- troubles ---- */
+/* ---- errors that nodes report ---- */
 
-/* Each sentence is shown once, on one line, whatever it holds. */
+/* Each message is shown once, on one line, whatever it contains. */
 static void
 test_troubles (void)
 {
@@ -79,8 +79,8 @@ test_troubles (void)
   g_assert_true (folder_remove (path, NULL));
 }
 
-/* Of many that come between two looks, the last ones are shown. Those of another node count for
- * themselves. */
+/* Of many messages between two looks the last ones are shown. The messages of different nodes count
+ * separately. */
 static void
 test_many_troubles (void)
 {
@@ -111,7 +111,7 @@ test_many_troubles (void)
   g_assert_true (folder_remove (path, NULL));
 }
 
-/* The file may hold anything. */
+/* The file may contain anything. */
 static void
 test_wrong_troubles (void)
 {
@@ -129,10 +129,10 @@ test_wrong_troubles (void)
     }
 }
 
-/* ---- ends ---- */
+/* ---- the ends of nodes and runs ---- */
 
-/* What a node wrote last is said of one that ended by itself. One that was killed, or left, has no
- * words about it. */
+/* The last line of a node's log is shown if the node ended by itself, but not if it was killed or
+ * left. */
 static void
 test_gone (void)
 {
@@ -164,7 +164,7 @@ test_gone (void)
     }
 }
 
-/* A log may be large, and its end begin in the midst of a line: only that is looked at. */
+/* A log may be large; only its end is read, which may begin in the middle of a line. */
 static void
 test_gone_with_a_long_log (void)
 {
@@ -180,7 +180,7 @@ test_gone_with_a_long_log (void)
   g_assert_true (folder_remove (path, NULL));
 }
 
-/* Others may have added nodes, which live on. */
+/* Nodes that were added by others may live on. */
 static void
 test_gone_beside_others (void)
 {
@@ -201,8 +201,8 @@ test_gone_beside_others (void)
   g_assert_true (folder_remove (path, NULL));
 }
 
-/* A program that refuses says why, and its code is the launcher's. Another one is no Satin
- * program, whatever its code. */
+/* A program that refuses gives its reason, and the launcher exits with its code. Any other program
+ * that does not join is no Satin program, whatever its code. */
 static void
 test_never_joined (void)
 {
@@ -238,7 +238,7 @@ test_never_joined (void)
     }
 }
 
-/* A host of many nodes is told of once. */
+/* A host with several nodes is reported once. */
 static void
 test_left_out (void)
 {
@@ -261,7 +261,7 @@ test_left_out (void)
   g_assert_true (folder_remove (path, NULL));
 }
 
-/* The user hears something of each failure. */
+/* Each failure is reported to the user. */
 static void
 test_end (void)
 {
@@ -283,18 +283,18 @@ test_end (void)
   g_assert_cmpint (utimensat (AT_FDCWD, older, long_ago, 0), ==, 0);
   put (path, "answer", "");
   launch_words_end (path, COMMAND_ERROR, NULL, FALSE);
-  assert_said ("why\n"); /* the log that was written to last */
+  assert_said ("why\n"); /* from the log that was written to last */
   put (path, "answer", "half of it");
   launch_words_end (path, COMMAND_ERROR, NULL, FALSE);
   assert_said ("");
   folder_disclaim (path, "answer");
-  launch_words_end (path, COMMAND_SUSPENDED, NULL, FALSE); /* main says later how far it came */
+  launch_words_end (path, COMMAND_SUSPENDED, NULL, FALSE); /* main prints its progress later */
   launch_words_end (path, COMMAND_CANCELLED, NULL, FALSE);
   assert_said ("");
   g_assert_true (folder_remove (path, NULL));
 }
 
-/* How to go on is said only where there is something to go on from. */
+/* The message says how to resume only if there is something to resume. */
 static void
 test_next (void)
 {
@@ -325,7 +325,7 @@ test_next (void)
   g_assert_true (folder_remove (path, NULL));
 }
 
-/* (transfer full): what a call writes to a descriptor of the process. */
+/* (transfer full): the text that a call writes to a descriptor of this process. */
 static char *
 written (int fd, int (*call) (const char *), const char *path, int *code)
 {
@@ -368,8 +368,8 @@ put_run (const char *path, const char *checkpoint)
   g_assert_true (folder_run_write (&run, path, NULL));
 }
 
-/* The answer alone goes to standard output. A run that went well and has none here is no success:
- * the user is told where it is. */
+/* Only the answer goes to standard output. A run that succeeded but has no answer here is no
+ * success: the user is told where the answer is. */
 static void
 test_answer (void)
 {
@@ -400,7 +400,7 @@ test_answer (void)
                           "'/a b'` shows it\n"
                         : "satin: the run is done, but its answer has not come here: `satin wait "
                           "r-1` within a minute asks the other hosts again\n");
-      g_assert_true (folder_claim (path, FOLDER_FILE_SHOWN)); /* somebody else may show it */
+      g_assert_true (folder_claim (path, FOLDER_FILE_SHOWN)); /* another process may show it */
       folder_disclaim (path, FOLDER_FILE_SHOWN);
     }
   g_autofree char *late = written (STDOUT_FILENO, answer_of_a_bad_run, path, &code);
@@ -409,7 +409,7 @@ test_answer (void)
   g_assert_true (folder_remove (path, NULL));
 }
 
-/* How to see the job that ended the run. */
+/* The message says how to replay the job that ended the run. */
 static void
 test_replay (void)
 {
@@ -430,7 +430,7 @@ test_replay (void)
   g_assert_true (folder_remove (path, NULL));
 }
 
-/* A run that was stopped before it began has an end, too, and says how it begins. */
+/* A run that was stopped before it began has an end, too; the message says how to start it. */
 static void
 test_not_begun (void)
 {
@@ -460,7 +460,7 @@ test_not_begun (void)
     }
 }
 
-/* --stats writes the figures where it says; the summary is for people. */
+/* --stats writes the figures to its file; the summary is printed for the user. */
 static void
 test_figures (void)
 {

@@ -95,8 +95,8 @@ test_short_rows_have_common_pages (Fixture *f, gconstpointer unused)
   g_assert_cmpint (published_page_size (f), ==, SQL_PAGE_BYTES);
 }
 
-/* Rows with as much for people as there may be: a value and arguments whose JSON texts have so many
- * letters, and times that are as long as they get. */
+/* Rows with as much readable text as possible: a value and arguments whose JSON texts have so many
+ * letters, and the longest times. */
 static void
 put_told (Fixture *f, gsize of_value, gsize of_args)
 {
@@ -128,7 +128,7 @@ put_told (Fixture *f, gsize of_value, gsize of_args)
   g_assert_true (results_commit (f->results, NULL));
 }
 
-/* The bytes of the records of a table of these columns of `result`; below 0: this SQLite does not
+/* The bytes of the records of a table with these columns of `result`; negative: this SQLite cannot
  * tell. */
 static gint64
 bytes_of (Fixture *f, const char *columns)
@@ -152,7 +152,7 @@ bytes_of (Fixture *f, const char *columns)
   return bytes;
 }
 
-/* At most 64 bytes a row more than in format 2, whatever there is to tell. */
+/* A row takes at most 64 bytes more than in format 2, whatever its texts are. */
 static void
 test_what_is_told_takes_64_bytes_at_most (Fixture *f, gconstpointer unused)
 {
@@ -198,9 +198,7 @@ rows_of (Fixture *f)
   return (guint)totals.rows;
 }
 
-/* Rows that go on in pages of their own are found without the header's word for how large these
- * are.
- */
+/* Rows that continue on overflow pages are found without the page size in the header. */
 static void
 test_any_page_size_is_salvaged (Fixture *f, gconstpointer unused)
 {
@@ -218,7 +216,7 @@ test_any_page_size_is_salvaged (Fixture *f, gconstpointer unused)
     }
 }
 
-/* The model of the layout is near what SQLite does. */
+/* The estimate of the layout is close to what SQLite does. */
 static void
 test_layout_foretells_the_size (Fixture *f, gconstpointer unused)
 {
@@ -233,7 +231,7 @@ test_layout_foretells_the_size (Fixture *f, gconstpointer unused)
       g_test_message ("%" G_GSIZE_FORMAT ": %" G_GUINT64_FORMAT
                       " bytes, foretold %" G_GUINT64_FORMAT,
                       sizes[i], bytes, layout_bytes (&layout));
-      /* Beside the other tables, each of which has pages. */
+      /* The margin is for the other tables, each of which has pages. */
       g_assert_cmpfloat ((double)bytes, <=,
                          1.05 * (double)layout_bytes (&layout) + 40.0 * layout.page_size);
       g_assert_cmpfloat ((double)bytes, >=, 0.95 * (double)layout_bytes (&layout));
@@ -241,7 +239,7 @@ test_layout_foretells_the_size (Fixture *f, gconstpointer unused)
     }
 }
 
-/* Whatever is forgotten meanwhile. */
+/* A node keeps its number, whatever rows are removed meanwhile. */
 static void
 test_a_node_keeps_its_number (Fixture *f, gconstpointer unused)
 {

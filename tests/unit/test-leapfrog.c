@@ -19,7 +19,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SLOTS_SEEN 16 /* no program uses more slots of a stack */
+#define SLOTS_SEEN 16 /* no program uses more slots of a stack than this */
 #define JOBS_MAX 8
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -32,12 +32,13 @@ typedef struct
 {
   const char *name;
   const SatinJob *root;
-  int jobs; /* that are numbered and wanted: each runs once */
+  int jobs; /* numbered jobs whose results are wanted: each runs once */
   uint64_t expected;
   int tries;               /* of the thief */
-  const SatinJob *foreign; /* (nullable) what the thief takes from elsewhere after its first job */
-  gboolean gives_back;     /* it claims two jobs, and gives one back that was lent */
-  gboolean forgets_root;   /* it claims a job, and the root is forgotten meanwhile */
+  const SatinJob
+      *foreign; /* (nullable) a job that the thief gets from another node after its first job */
+  gboolean gives_back;     /* the thief claims two jobs, and gives back one that was lent */
+  gboolean forgets_root;   /* the thief claims a job, and the root is aborted meanwhile */
   gboolean is_long;        /* takes minutes: left to `make check-long` */
 } Program;
 
@@ -68,7 +69,7 @@ worker_here (void)
 
 /* ---- jobs ---- */
 
-/* Where it is, and in which frames, is all that it remembers. */
+/* The thread's state is only its position and its frames. */
 static void
 forget_history (guint64 what)
 {
@@ -98,7 +99,8 @@ SATIN_JOB (leaf, uint64_t, (uint32_t, number))
   return UINT64_C (1) << (8 * number);
 }
 
-/* Gives all below it to thieves, as a wait does, and waits for the first. */
+/* Offers all jobs below it on the stack to thieves, as a wait does, and waits for the first
+ * theft. */
 static void
 offer (SatinFrame_ *frame)
 {
@@ -107,7 +109,7 @@ offer (SatinFrame_ *frame)
   stack_catch_up (stack, frame->self, frame->head, frame->head);
   stack_publish (stack, frame->head);
   is_offered = TRUE;
-  wait_until (&is_taken); /* all orders up to here are taken by test-deque */
+  wait_until (&is_taken); /* test-deque covers all orders up to here */
 }
 
 SATIN_JOB (offered, uint64_t, (uint32_t, number))
@@ -117,7 +119,7 @@ SATIN_JOB (offered, uint64_t, (uint32_t, number))
   return UINT64_C (1) << (8 * number);
 }
 
-/* Polls for ever; it remembers nothing of it. */
+/* Polls for ever; the polls are not part of the thread's state. */
 #define POLL(number) \
   for (guint64 history_ = explorer_history ();; explorer_forget (history_)) \
     { \
@@ -135,7 +137,7 @@ SATIN_JOB (endless, uint64_t, (uint32_t, number))
   return 0;
 }
 
-/* Holds bytes of its own until it is left. */
+/* Holds allocated bytes until it is aborted. */
 SATIN_JOB (hoarding, uint64_t, (uint32_t, number))
 {
   static const char byte;
@@ -156,7 +158,7 @@ SATIN_JOB (pair, uint64_t, (uint32_t, number))
   return a + 2 * b;
 }
 
-/* The first child is stolen, perhaps. */
+/* The first child may be stolen. */
 SATIN_JOB (waits, uint64_t)
 {
   uint64_t a, b;
@@ -167,7 +169,7 @@ SATIN_JOB (waits, uint64_t)
   return a + 2 * b;
 }
 
-/* The first child goes on, perhaps with a thief, until it is forgotten. */
+/* The first child runs, maybe on a thief, until it is aborted. */
 SATIN_JOB (forgets, uint64_t)
 {
   uint64_t a, b, c;
@@ -183,7 +185,7 @@ SATIN_JOB (forgets, uint64_t)
   return b + 2 * c;
 }
 
-/* Two children, one of which may come back while the other is being forgotten. */
+/* Two children, one of which may come back while the other is being aborted. */
 SATIN_JOB (forgets_two, uint64_t)
 {
   uint64_t a, b, c;
@@ -200,7 +202,7 @@ SATIN_JOB (forgets_two, uint64_t)
   return UINT64_C (1) << 16;
 }
 
-/* Runs with a thief; what it forgets runs, perhaps, on top of the stack that waits for it. */
+/* Runs on a thief. The child that it aborts may run on top of the stack that waits for it. */
 SATIN_JOB (forgetting, uint64_t)
 {
   uint64_t a, b;
@@ -263,7 +265,7 @@ owner (void)
   explorer_finish ();
 }
 
-/* As a worker that has taken it from the inbox. */
+/* Runs the job like a worker that took it from the inbox. */
 static void
 run_foreign (Stack *stack)
 {
@@ -297,7 +299,7 @@ steal (Stack *stack)
   return TRUE;
 }
 
-/* Has one job, as a thief, and lends the other, which comes back; then it gives up the first. */
+/* Keeps one claimed job, lends the other, which comes back, and then gives up the first. */
 static void
 give_back (Stack *stack)
 {
@@ -335,8 +337,8 @@ give_back (Stack *stack)
     worker_give_back (victim, slot[0]);
 }
 
-/* Has a job of the root's, and does not begin it. The root's stack is asked for more work, and then
- * the root's lender forgets the root: its stack has to ask for the job back, and to leave. */
+/* Claims a job of the root and does not begin it. The root's stack is asked for more work, and then
+ * the root's lender aborts the root: the stack has to take the job back, and to leave. */
 static void
 forget_root (Stack *stack)
 {
@@ -464,7 +466,7 @@ clear_engine (void)
   engine = clean_engine;
 }
 
-/* The root lies in a slot of the third stack, and is the first one's. */
+/* The root lies in a slot of the third stack and belongs to the first stack. */
 static void
 begin (void)
 {
@@ -534,7 +536,7 @@ set_up (void)
   static Stack *all[4];
   static Loan loan = { .weight = 1.0, .path = "" };
 
-  engine.config.workers = engine.n_stacks = 2; /* the third is none that gets a seat */
+  engine.config.workers = engine.n_stacks = 2; /* the third stack never gets a seat */
   engine.config.stacks_max = 2;
   engine.stacks = all;
   engine.back.list = g_array_new (FALSE, FALSE, sizeof (Back));
@@ -552,7 +554,7 @@ set_up (void)
   clean_engine = engine;
 }
 
-/* With a number: only that program. */
+/* With a number as argument: only that program. */
 int
 main (int argc, char **argv)
 {

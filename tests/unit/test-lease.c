@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-/* Asked of a node that is not the master. Each node is told once, and the first place counts. */
+/* A checkpoint is set through a node that is not the master. Each node learns of it once, and the
+ * first place counts. */
 static void
 test_a_checkpoint_may_come_late (void)
 {
@@ -34,7 +35,7 @@ test_a_checkpoint_may_come_late (void)
   g_assert_true (said (world, 0, "SAVE /3"));
 }
 
-/* One that links later hears of it, too. */
+/* A node that joins later learns of it, too. */
 static void
 test_a_node_that_joins_later_hears_of_it (void)
 {
@@ -67,7 +68,7 @@ world_with_another (void)
   return world;
 }
 
-static GString *told; /* of whom n2's scribe was told */
+static GString *told; /* the nodes of which n2's scribe was told */
 
 static void
 watch_members (World *world, guint who, const NodeEffect *effect)
@@ -81,7 +82,8 @@ watch_members (World *world, guint who, const NodeEffect *effect)
                             effect->number);
 }
 
-/* The ledger names everybody: a new coordinator's scribe is told who is here, and who comes. */
+/* The ledger names all nodes: a new coordinator's scribe is told which nodes are here, and which
+ * join. */
 static void
 test_the_scribe_is_told_of_all_members (void)
 {
@@ -127,8 +129,8 @@ drain (World *world, guint who)
   tell (world, who, &(NodeEvent){ .kind = NODE_EVENT_SERVED, .number = G_MAXUINT32 });
 }
 
-/* The master dies in a suspend. The next one waits for all, whatever it was told when it was master
- * for a while before, on another side of a split. */
+/* The master dies during a suspend. The next master waits for all nodes, whatever it heard when it
+ * was master before on another side of a split. */
 static void
 test_a_new_master_waits_for_all_anew (void)
 {
@@ -148,8 +150,8 @@ test_a_new_master_waits_for_all_anew (void)
   g_assert_true (said (world, 2, "FINAL"));
 }
 
-/* The coordinator dies in a suspend: what was sent to it and is not published goes to the next one
- * first. */
+/* The coordinator dies during a suspend: unpublished rows that were sent to it are first sent to
+ * the next coordinator. */
 static void
 test_a_new_coordinator_gets_all_anew (void)
 {
@@ -179,7 +181,7 @@ test_a_new_coordinator_gets_all_anew (void)
   g_assert_true (said (world, next, "FINAL"));
 }
 
-static guint64 required; /* of the last coordinator */
+static guint64 required; /* the generation that the last coordinator has to find */
 
 static void
 watch_required (World *world, guint who, const NodeEffect *effect)
@@ -190,8 +192,8 @@ watch_required (World *world, guint who, const NodeEffect *effect)
     required = effect->number;
 }
 
-/* Generation 5 was published, and the coordinator dies. The next one has to find what it found when
- * it made its bid: no less, and no more than was published. */
+/* Generation 5 was published, and the coordinator dies. The next one has to find the generation
+ * that its bid reported, no less, and no more than was published. */
 static void
 test_a_coordinator_has_to_find_what_it_bid_for (void)
 {
@@ -210,7 +212,7 @@ test_a_coordinator_has_to_find_what_it_bid_for (void)
     }
 }
 
-/* A joiner may have to make a bid: with the lease it hears what was published. */
+/* A joiner may have to make a bid: with the lease it learns what was published. */
 static void
 test_a_joiner_hears_what_was_published (void)
 {
@@ -223,7 +225,7 @@ test_a_joiner_hears_what_was_published (void)
     g_assert_cmpuint (world->peer[i].node->lease.generation, ==, 5);
 }
 
-/* An lease of a later term that the master has not given is of the other side of a split. */
+/* A lease of a later term that this master has not granted comes from the other side of a split. */
 static void
 test_a_master_obeys_nobody (void)
 {
@@ -259,7 +261,7 @@ note_closed (World *world, guint who, const NodeEffect *effect)
     closed_request = message.count;
 }
 
-/* An older order to close that comes late is not the one that is waited for. */
+/* An older order to close that arrives late does not count as the awaited one. */
 static void
 test_the_newest_order_to_close_counts (void)
 {
@@ -276,14 +278,15 @@ test_the_newest_order_to_close_counts (void)
   g_assert_cmpuint (closed_request, ==, 2);
 }
 
-/* However often it is said: the wait for what others still have to tell has an end. */
+/* However often the order is repeated, the wait for events of other nodes ends. */
 static void
 test_orders_to_close_do_not_delay (void)
 {
   g_autoptr (World) world = world_with_another ();
   guint64 link = link_between (world, 0, 2);
 
-  ((Member *)world->peer[2].node->roster.members->pdata[3])->told_events = 0; /* n3 owes some */
+  ((Member *)world->peer[2].node->roster.members->pdata[3])->told_events
+      = 0; /* n3 still owes events */
   for (guint32 request = 1; request <= 5; request++)
     {
       deliver (world, link, 2, &(Message){ .kind = MESSAGE_CLOSE, .count = request });
@@ -292,7 +295,8 @@ test_orders_to_close_do_not_delay (void)
     }
 }
 
-/* Each master counts its own orders: the first of a new one is not older than those of the last. */
+/* Each master numbers its own orders: the first order of a new master is not older than those of
+ * the last master. */
 static void
 test_a_new_master_counts_its_own_orders_to_close (void)
 {
@@ -305,7 +309,7 @@ test_a_new_master_counts_its_own_orders_to_close (void)
   closed_request = 0;
   world->watch = note_closed;
   deliver (world, link_between (world, 1, 2), 2, &(Message){ .kind = MESSAGE_CLOSE, .count = 1 });
-  for (guint i = 0; i < 2; i++) /* one of them may have begun before the second order */
+  for (guint i = 0; i < 2; i++) /* one of the two may have begun before the second order */
     {
       pass (world, 20 * G_USEC_PER_SEC);
       tell (world, 2, &(NodeEvent){ .kind = NODE_EVENT_PUBLISHED, .number = 9 + i, .final = TRUE });
@@ -313,8 +317,8 @@ test_a_new_master_counts_its_own_orders_to_close (void)
   g_assert_cmpuint (closed_request, ==, 1);
 }
 
-/* n0 says that `holder` got the lease, so many leases later; it does not hear what is said to that.
- */
+/* n0 announces that `holder` got the lease, so many leases later. n0 does not receive the
+ * replies. */
 static void
 say_lease (World *world, guint to, guint holder, guint32 later)
 {
@@ -328,8 +332,8 @@ say_lease (World *world, guint to, guint holder, guint32 later)
                        .count = lease->number + later });
 }
 
-/* What was asked of a coordinator ends with its lease. In a later lease it closes nothing, and it
- * publishes what is asked for then. */
+/* Requests to a coordinator end with its lease. In a later lease it closes nothing because of them,
+ * and it publishes what is requested then. */
 static void
 test_a_later_lease_owes_nothing_of_an_earlier_one (void)
 {
@@ -353,7 +357,7 @@ test_a_later_lease_owes_nothing_of_an_earlier_one (void)
     }
 }
 
-static guint n_leases, n_resigned; /* that n2 said, with its present number */
+static guint n_leases, n_resigned; /* messages of n2 with the present number */
 
 static void
 note_said (World *world, guint who, const NodeEffect *effect)
@@ -367,8 +371,8 @@ note_said (World *world, guint who, const NodeEffect *effect)
   n_resigned += message.kind == MESSAGE_ELECT && message.flag;
 }
 
-/* A member that says an older lease hears the present one; and if its holder could not take over,
- * that, too. */
+/* A member that mentions an older lease is told the present one, and also if its holder could not
+ * take over. */
 static void
 test_an_older_lease_is_answered (void)
 {
@@ -391,7 +395,8 @@ test_an_older_lease_is_answered (void)
     }
 }
 
-/* It could not take over, and becomes master before anybody has heard of that: somebody tries. */
+/* A node that could not take over becomes master before any node has learned of that: another node
+ * tries. */
 static void
 test_who_could_not_take_over_becomes_master (void)
 {

@@ -3,9 +3,9 @@
  * Steps one node of the world alone: its effects are kept for the test and not carried out. */
 #include "node-alone.h"
 
-#define STEAL_WAIT_US (60 * 1000000) /* longer than any request or pause */
+#define STEAL_WAIT_US (60 * 1000000) /* longer than any request or pause lasts */
 
-/* n2 has said to n1 that it leaves. */
+/* n2 has told n1 that it leaves. */
 static void
 say_leaving (World *world)
 {
@@ -14,7 +14,7 @@ say_leaving (World *world)
   g_assert_cmpuint (count_sent (world, effects, 1, 2, MESSAGE_HEARD), ==, 1);
 }
 
-/* For as long as n0 refuses, nobody else is asked; another roster changes nothing. */
+/* As long as n0 refuses, no other node is asked; a change of the roster does not change that. */
 static void
 test_is_not_asked (void)
 {
@@ -68,7 +68,7 @@ test_is_lent_nothing (void)
   g_assert_cmpuint (stats_of (world, 1).lent, ==, 0);
 }
 
-/* n1 has an orphan and a finished one; n2, which leaves, asks late for both. */
+/* n1 has a running and a finished orphan; n2, which leaves, asks late for both. */
 static void
 test_adopts_nothing (void)
 {
@@ -107,7 +107,8 @@ test_adopts_nothing (void)
       }
 }
 
-/* What n2 asked for before it said that it leaves comes late: the engine keeps its jobs. */
+/* A request that n2 sent before it announced that it leaves arrives late: the engine keeps its
+ * jobs. */
 static void
 test_is_refused (void)
 {
@@ -122,8 +123,8 @@ test_is_refused (void)
   g_assert_cmpuint (count_sent (world, effects, 1, 2, MESSAGE_NONE), ==, 1);
 }
 
-/* n1 leaves, and has handed what it has to n0, which leaves too before it says that it has it: n2
- * gets it at once, and n0 not again. */
+/* n1 leaves and has handed its rows to n0, which leaves, too, before it confirms them: n2 gets them
+ * at once, and n0 not again. */
 static void
 test_is_handed_nothing (void)
 {
@@ -161,7 +162,7 @@ world_that_hands_over (void)
   return world;
 }
 
-/* The heir goes before it says that it has all: another one is the heir. */
+/* The heir leaves before it confirms the rows: another node becomes the heir. */
 static void
 test_has_another_heir (void)
 {
@@ -171,7 +172,7 @@ test_has_another_heir (void)
   g_assert_cmpuint (count_sent (world, effects, 1, 2, MESSAGE_HAND), ==, 1);
 }
 
-/* Another batch than the one under way is of no interest. */
+/* A confirmation of another batch than the present one is ignored. */
 static void
 test_waits_for_its_heir (void)
 {
@@ -214,7 +215,7 @@ test_largest_first (void)
     g_assert_cmpuint (((Row *)flight->pdata[i])->work_us, ==, 109 - i);
 }
 
-/* A coordinator that leaves is none any more. */
+/* A coordinator that leaves gives up its lease. */
 static void
 test_gives_its_lease_up (void)
 {
@@ -233,7 +234,7 @@ test_gives_its_lease_up (void)
   g_assert_true (said (world, 0, "RETIRE"));
 }
 
-/* A result that its lender has not taken yet keeps the leaver here. */
+/* A leaver stays while a lender has not yet taken a result. */
 static void
 test_waits_for_its_lenders (void)
 {
@@ -257,7 +258,7 @@ test_waits_for_its_lenders (void)
   g_assert_true (world->peer[1].node->left);
 }
 
-/* No timer has to run out for that. */
+/* A suspend ends that wait at once, without a timer. */
 static void
 test_a_suspend_does_not_wait_for_it (void)
 {
@@ -296,8 +297,8 @@ ask_to_join (World *world)
   step (world, 0, &(NodeEvent){ .kind = NODE_EVENT_LINK_DOWN, .link = link });
 }
 
-/* It was taken in and has not heard of that, so it never says that it has sent all; then it asks
- * once more. */
+/* A joiner was admitted but has not learned of it, so it never confirms that it has sent all; then
+ * it asks once more to join. */
 static void
 test_a_suspend_does_not_wait_for_who_never_was (void)
 {
@@ -305,7 +306,7 @@ test_a_suspend_does_not_wait_for_who_never_was (void)
 
   tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
   pass (world, G_USEC_PER_SEC / 2);
-  world->parted = 1; /* dials of it come to nothing */
+  world->parted = 1; /* its dials reach no node */
   ask_to_join (world);
   g_assert_cmpuint (members_of (world, 0), ==, 2);
   tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_SUSPEND });
@@ -318,7 +319,7 @@ test_a_suspend_does_not_wait_for_who_never_was (void)
   g_assert_true (said (world, 0, "FINAL"));
 }
 
-/* Three rows, two of which speak of more shared bytes than one message may. */
+/* Three rows, two of which refer to more shared bytes than one message may. */
 static GPtrArray *
 rows_that_speak (SharedStore *store)
 {
@@ -339,8 +340,8 @@ rows_that_speak (SharedStore *store)
   return rows;
 }
 
-/* What a coordinator is sent and what an heir is handed go in as many messages as that takes: one
- * that says too much would end its writer. */
+/* Rows for a coordinator or an heir are sent in as many messages as needed: a message that refers
+ * to too much would end its sender. */
 static void
 test_rows_that_speak_of_much_go_apart (void)
 {

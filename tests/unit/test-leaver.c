@@ -7,7 +7,7 @@
 
 #define SECOND G_USEC_PER_SEC
 
-/* Rows /FIRST … /LAST, each of as many microseconds as its number. (transfer full) */
+/* Rows /FIRST … /LAST; the work of each in microseconds is its number. (transfer full) */
 static GPtrArray *
 rows_of (guint first, guint last)
 {
@@ -23,7 +23,7 @@ rows_of (guint first, guint last)
   return rows;
 }
 
-/* Its numbers, smallest first. */
+/* Checks the numbers of the rows, smallest first. */
 static void
 assert_rows (const GPtrArray *rows, const char *expected)
 {
@@ -36,7 +36,7 @@ assert_rows (const GPtrArray *rows, const char *expected)
   g_assert_cmpstr (text->str, ==, expected);
 }
 
-/* n1 wants to leave within so long. */
+/* n1 is asked to leave within `patience_us`. */
 static void
 ask (World *world, guint64 patience_us)
 {
@@ -52,7 +52,7 @@ tell_rows (World *world, guint first, guint last)
   g_array_unref (step_alone (world, 1, &(NodeEvent){ .kind = NODE_EVENT_ROWS, .rows = rows }));
 }
 
-/* n1 hears that it may leave. */
+/* n1 is told that it may leave. */
 static void
 release (World *world)
 {
@@ -60,7 +60,7 @@ release (World *world)
   g_assert_true (node_at (world, 1)->leave.begun);
 }
 
-/* The newest row of the ledger is that somebody left, at this price. */
+/* The newest row of the ledger says that this node left, at this price. */
 static void
 assert_noted (Node *node, const NodeId *id, guint64 lost_us, gboolean ran)
 {
@@ -73,7 +73,7 @@ assert_noted (Node *node, const NodeId *id, guint64 lost_us, gboolean ran)
   g_assert_cmpstr (event->detail, ==, ran ? "jobs still ran" : "");
 }
 
-/* A second request may only make it sooner; another term asks its master. */
+/* A second request may only shorten the time; in another term the node asks the new master. */
 static void
 test_patience (void)
 {
@@ -96,7 +96,7 @@ test_patience (void)
   g_assert_cmpuint (leave->until_us, ==, world->now_us + LEAVE_PATIENCE_US);
 }
 
-/* The master is asked once; again after it refused, and in another term. */
+/* The master is asked once, and again after it refused or in another term. */
 static void
 test_asks_once (void)
 {
@@ -123,7 +123,7 @@ test_asks_once (void)
     }
 }
 
-/* It is its master's word that counts, and a word that comes too late is sent back. */
+/* Only the present master's permission counts, and one that arrives too late is returned. */
 static void
 test_whose_word_counts (void)
 {
@@ -143,7 +143,8 @@ test_whose_word_counts (void)
   g_assert_cmpuint (count_effects (effects, NODE_EFFECT_STAYED), ==, 0);
 }
 
-/* The last one that stays is not released; whoever gives up leaving is one that stays again. */
+/* The last node that stays is not released; a node that gives up leaving counts as staying
+ * again. */
 static void
 test_somebody_stays (void)
 {
@@ -163,7 +164,7 @@ test_somebody_stays (void)
   g_assert_false (roster_find (node_at (world, 0), &first)->leaving);
 }
 
-/* A master that is alone stays, also when it is named. */
+/* A master that is alone stays, even if the command names it. */
 static void
 test_the_last_one_stays (void)
 {
@@ -181,7 +182,7 @@ test_the_last_one_stays (void)
     }
 }
 
-/* Rows that another leaver handed over go on to the next heir, with a checkpoint and without. */
+/* Rows of another leaver are handed on to the next heir, with a checkpoint and without. */
 static void
 test_hands_on_what_it_was_handed (void)
 {
@@ -207,7 +208,7 @@ test_hands_on_what_it_was_handed (void)
     }
 }
 
-/* An heir offers many rows to the directory, each once, in messages of a size. */
+/* An heir offers many rows to the directory, each once, in messages of limited size. */
 static void
 test_offers_each_row_once (void)
 {
@@ -234,8 +235,8 @@ test_offers_each_row_once (void)
   g_assert_cmpuint (g_hash_table_size (seen), ==, n_rows);
 }
 
-/* A suspend comes while it leaves: what its heir has not confirmed, and what waits, it saves
- * itself, each row once. */
+/* A suspend comes while a node leaves: the node itself saves the rows that its heir has not
+ * confirmed and those that wait, each once. */
 static void
 test_a_suspend_takes_all_back (void)
 {
@@ -259,7 +260,7 @@ test_a_suspend_takes_all_back (void)
   g_assert_false (leave->wanted);
 }
 
-/* Takes what the present coordinator is to be sent. */
+/* Takes the rows that are due for the present coordinator, and checks them. */
 static void
 assert_added (Node *node, const char *expected, guint64 risk_us)
 {
@@ -278,7 +279,7 @@ take (Node *node, guint first, guint last)
     leave_take (node, rows->pdata[i]);
 }
 
-/* Each row goes to each coordinator once, is at risk once, and is kept until it is published. */
+/* Each row is sent to each coordinator once, is at risk once, and is kept until it is published. */
 static void
 test_what_it_took_is_kept (void)
 {
@@ -313,7 +314,8 @@ test_what_it_took_is_kept (void)
   assert_added (node, "5 ", 5);
 }
 
-/* It ends when its time is over: the price is said to everybody, in the ledger and to people. */
+/* A leaver ends when its time is over: the price is told to all nodes, in the ledger and to the
+ * user. */
 static void
 test_says_what_it_cost (void)
 {
@@ -329,7 +331,7 @@ test_says_what_it_cost (void)
       start (world);
       (void)offer (world, 0, "/9");
       hunger (world, 1);
-      world->peer[0].late = TRUE; /* it has not acknowledged the result when this one goes */
+      world->peer[0].late = TRUE; /* n0 has not acknowledged the result when the leaver ends */
       finish (world, 1, "/9");
       ask (world, 3 * SECOND);
       release (world);
@@ -367,7 +369,7 @@ test_says_what_it_cost (void)
     }
 }
 
-/* n2 hears what the leave of n1 has cost, also when it believes it dead. */
+/* n2 learns what the leaving of n1 has cost, even if it believes n1 dead. */
 static void
 test_hears_what_it_cost (void)
 {
@@ -384,7 +386,7 @@ test_hears_what_it_cost (void)
     }
 }
 
-/* Members that are dead need not have heard that it leaves. */
+/* A leaver does not wait for dead members to learn that it leaves. */
 static void
 test_the_dead_need_not_hear (void)
 {
@@ -405,9 +407,8 @@ test_the_dead_need_not_hear (void)
   g_assert_false (node->leave.alone);
 }
 
-/* The member that was to stay is gone: this one suspends the run, which a member that lost its name
- * ends.
- */
+/* The member that should have stayed is gone: the leaver suspends the run. Only then does
+ * leave_on_missing set `missed`. */
 static void
 test_the_last_one_suspends (void)
 {
@@ -419,7 +420,7 @@ test_the_last_one_suspends (void)
   ask (world, 60 * SECOND);
   release (world);
   leave_on_missing (node);
-  g_assert_false (node->leave.missed); /* it is not alone */
+  g_assert_false (node->leave.missed); /* the node is not alone */
   roster_find (node, &gone)->dead = TRUE;
   g_array_unref (step_alone (world, 1, &(NodeEvent){ .kind = NODE_EVENT_TIMER }));
   g_assert_true (node->leave.alone);

@@ -12,7 +12,7 @@ typedef struct
 {
   GPtrArray *rows; /* of Row */
   guint n_batches, n_final, rows_max;
-  gsize bytes_max; /* of a batch, but for its last row */
+  gsize bytes_max; /* of a batch without its last row */
 } Loaded;
 
 static void
@@ -21,7 +21,7 @@ take_batch (GPtrArray *rows, gboolean final, gpointer data)
   Loaded *loaded = data;
   gsize bytes = 0;
 
-  g_assert_cmpuint (loaded->n_final, ==, 0); /* nothing comes behind the last one */
+  g_assert_cmpuint (loaded->n_final, ==, 0); /* nothing follows the last batch */
   for (guint i = 0; i < rows->len; i++)
     {
       const Row *row = rows->pdata[i];
@@ -35,7 +35,7 @@ take_batch (GPtrArray *rows, gboolean final, gpointer data)
   loaded->n_final += final;
 }
 
-/* At or below `path`; NULL: all. */
+/* Loads the rows at or below `path`; NULL: all. */
 static void
 load (Ledger *ledger, const char *path, Loaded *loaded)
 {
@@ -109,7 +109,8 @@ check_same (const Row *row, const Row *found)
   g_assert_true (node_id_equal (&found->node, &row->node));
 }
 
-/* Two jobs, three nodes in turn and none, kept states, and all figures different. */
+/* Rows of two jobs, of three nodes in turn and of none, with kept states, and with different
+ * figures. */
 static GPtrArray *
 some_rows (void)
 {
@@ -164,7 +165,7 @@ deep_path (Stems *stems, guint n, guint32 last)
   return path_from_numbers (stems, numbers, n + 1);
 }
 
-/* Only what lies at or below a path, through stems too; all lie below the root. */
+/* Only rows at or below a path are loaded, also through stems; all rows lie below the root. */
 static void
 test_below (void)
 {
@@ -247,7 +248,7 @@ test_batches (void)
   g_ptr_array_unref (loaded.rows);
 }
 
-/* What other jobs of these names would have returned is of no use here. */
+/* Results of other jobs with the same names are not used. */
 static void
 test_of_other_jobs (void)
 {
@@ -286,8 +287,8 @@ test_of_other_jobs (void)
   g_ptr_array_unref (loaded.rows);
 }
 
-/* Rows that were told while the file was taken over are not told again when all are asked for,
- * once; a part that is asked for comes. */
+/* Rows that were reported while the file was taken over are not reported again by a load of all
+ * rows, once; a load of a part reports them. */
 static void
 test_told_before (void)
 {

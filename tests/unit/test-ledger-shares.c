@@ -11,7 +11,7 @@ SATIN_RECORD (Names, (SatinShared, one), (SatinShared, other))
 
 #define COUNT "SELECT count(*) FROM constant WHERE name LIKE 'share/%'"
 
-/* Bytes of a content of their own. */
+/* Shared bytes whose content depends on `salt`. */
 static SatinShared
 share (int salt, gsize size)
 {
@@ -25,7 +25,7 @@ share (int salt, gsize size)
 static const SatinType type_shared
     = { "SatinShared", sizeof (SatinShared), SATIN_KIND_SHARED, 0, NULL };
 
-/* A kept state that is the name of these bytes, which it takes. */
+/* A kept state that refers to these bytes. Takes the share. */
 static Row *
 kept_row (const char *path, guint32 children, SatinShared shared)
 {
@@ -38,7 +38,7 @@ kept_row (const char *path, guint32 children, SatinShared shared)
   return row;
 }
 
-/* The same of two, which it takes. */
+/* The same with two shares, which it takes. */
 static Row *
 kept_pair (const char *path, SatinShared one, SatinShared other)
 {
@@ -54,7 +54,7 @@ kept_pair (const char *path, SatinShared one, SatinShared other)
   return row;
 }
 
-/* Nothing in this process speaks of any bytes any more, nor are there any. */
+/* Drops all references to shared bytes in this process, and all bytes. */
 static void
 forget_all (Place *place)
 {
@@ -99,7 +99,7 @@ test_comes_back (void)
   forget_all (place);
 }
 
-/* All that a row speaks of comes with it; a row of which something is not here is not written. */
+/* All shared bytes of a row are written with it; a row with missing bytes is not written. */
 static void
 test_all_or_none (void)
 {
@@ -128,8 +128,8 @@ test_all_or_none (void)
   forget_all (place);
 }
 
-/* A later state of the same job takes the place of the first, and with it goes what only that spoke
- * of; what another speaks of stays. */
+/* A later state of the same job replaces the first, and bytes to which only the first referred are
+ * removed; bytes of other rows stay. */
 static void
 test_goes (void)
 {
@@ -152,7 +152,8 @@ test_goes (void)
   forget_all (place);
 }
 
-/* Many rows make a sweep slow, after which the next ones rest: that of the end does not. */
+/* Many rows make a sweep slow, and a rest follows before the next; the sweep at the end does not
+ * wait for that. */
 static void
 test_end_does_not_rest (void)
 {
@@ -174,7 +175,8 @@ test_end_does_not_rest (void)
   forget_all (place);
 }
 
-/* Rows whose bytes are lost are not offered, and are whole again once they are saved again. */
+/* Rows whose shared bytes are missing are not offered, and are complete again once they are saved
+ * again. */
 static void
 test_lost (void)
 {

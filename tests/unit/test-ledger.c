@@ -13,7 +13,7 @@ begin (Place *place, gboolean is_unmarked)
                           .job_names = job_names,
                           .job_types = job_types,
                           .stems = place->stems,
-                          .delta_from = 1000, /* each base may have one */
+                          .delta_from = 1000, /* a base of any size may have a delta */
                           .is_unmarked = is_unmarked };
   Identity identity = identity_make ("run-1", "app", "1");
   GError *error = NULL;
@@ -24,7 +24,7 @@ begin (Place *place, gboolean is_unmarked)
   return ledger;
 }
 
-/* Rows from number `from` up; FALSE: nothing was written. */
+/* Writes rows from number `from` up; FALSE if nothing was written. */
 static gboolean
 put (Ledger *ledger, guint from, guint n)
 {
@@ -56,14 +56,14 @@ refuse (void *left)
   return *(int *)left > 0 && (*(int *)left)-- > 0;
 }
 
-/* The commits of the next so many transactions fail at their end. */
+/* The commits of the next `*left` transactions fail at their end. */
 static void
 refuse_commits (Ledger *ledger, int *left)
 {
   (void)sqlite3_commit_hook (ledger->sql->db, refuse, left);
 }
 
-/* What could not be written is written as a whole later, and said once. */
+/* A batch that could not be written is written as a whole later, and reported once. */
 static void
 test_a_failed_commit_leaves_nothing (void)
 {
@@ -80,7 +80,7 @@ test_a_failed_commit_leaves_nothing (void)
   g_assert_false (put (ledger, 5, 2));
   g_assert_cmpuint (ledger_stats (ledger).rows, ==, 5);
   g_assert_cmpuint (ledger_stats (ledger).saved_rows, ==, 5);
-  g_assert_true (ledger_has_changed (ledger, FALSE)); /* it may have happened all the same */
+  g_assert_true (ledger_has_changed (ledger, FALSE)); /* the commit may have happened */
   g_assert_true (put (ledger, 5, 2));
   g_assert_cmpuint (ledger_stats (ledger).saved_rows, ==, 7);
   Publication made = publish (ledger, TRUE);
@@ -91,7 +91,7 @@ test_a_failed_commit_leaves_nothing (void)
   assert_answer (place->target, "SELECT max(generation) FROM history", last);
 }
 
-/* A file says its own number, also when what was to be written for it failed. */
+/* A file contains its own generation, also if writing the batch for it failed. */
 static void
 test_each_publication_says_its_number (void)
 {
@@ -112,7 +112,7 @@ test_each_publication_says_its_number (void)
       g_assert_cmpuint (g_ascii_strtoull (said, NULL, 10), ==, last);
       if (i % 2 == 0)
         {
-          ledger_touch (ledger, FALSE); /* it got lost on its way */
+          ledger_touch (ledger, FALSE); /* the publication was lost */
           continue;
         }
       left = 1;
@@ -120,7 +120,7 @@ test_each_publication_says_its_number (void)
     }
 }
 
-/* Until it is published, whatever comes between. */
+/* Written rows have to be published, whatever happens in between. */
 static void
 test_what_was_written_is_to_be_published (void)
 {
@@ -131,17 +131,17 @@ test_what_was_written_is_to_be_published (void)
   g_assert_true (put (ledger, 0, 0));
   g_assert_false (ledger_has_changed (ledger, FALSE));
   g_assert_true (put (ledger, 0, 5));
-  g_assert_true (put (ledger, 0, 5)); /* known by now */
+  g_assert_true (put (ledger, 0, 5)); /* these rows are known by now */
   g_assert_true (put (ledger, 0, 0));
   g_assert_true (put (ledger, 5, 1));
   g_assert_true (ledger_has_changed (ledger, FALSE));
   (void)publish (ledger, TRUE);
-  /* The history has it once, however often was written for it. */
+  /* The history has the publication once, however many writes it contains. */
   assert_answer (place->target, "SELECT count(*) FROM history", "1");
 }
 
-/* While a large base of ours stands there, what came since goes beside it; at the end all is in
- * one file. */
+/* While a large base of this run is published, newer rows go into a delta beside it; at the end all
+ * rows are in one file. */
 static void
 test_deltas (void)
 {
@@ -156,7 +156,7 @@ test_deltas (void)
   g_assert_true (publish (ledger, FALSE).is_delta);
   ledger_free (ledger);
 
-  /* The next coordinator goes on with them. */
+  /* The next coordinator continues with both. */
   ledger = begin (place, FALSE);
   g_assert_cmpuint (ledger_stats (ledger).rows, ==, 3001);
   g_assert_true (put (ledger, 3001, 1));
@@ -169,14 +169,14 @@ test_deltas (void)
   assert_answer (place->target, "SELECT count(*) FROM result", "3002");
   ledger_free (ledger);
 
-  /* Nobody would look for one. */
+  /* No reader would look for a delta of that base. */
   ledger = begin (place, TRUE);
   g_assert_true (put (ledger, 3002, 1));
   g_assert_false (publish (ledger, FALSE).is_delta);
   ledger_free (ledger);
 }
 
-/* To go on would soon cost more than a new base. */
+/* Further deltas would soon cost more than a new base. */
 static void
 test_a_large_delta_is_a_base (void)
 {
@@ -191,7 +191,7 @@ test_a_large_delta_is_a_base (void)
   g_assert_true (publish (ledger, FALSE).is_delta);
 }
 
-/* Somebody put an old copy back: what is newer goes on from the newest number. */
+/* Somebody restored an old copy: the next publication continues from the newest number. */
 static void
 test_numbers_do_not_go_back (void)
 {
@@ -215,7 +215,7 @@ test_numbers_do_not_go_back (void)
   assert_answer (place->target, "SELECT count(*) FROM result", "9");
 }
 
-/* A delta alone is nothing. */
+/* A delta without its base is useless. */
 static void
 test_a_base_that_is_gone_is_made_again (void)
 {
@@ -228,12 +228,13 @@ test_a_base_that_is_gone_is_made_again (void)
   g_assert_cmpint (g_unlink (place->target), ==, 0);
   g_assert_false (publish (ledger, FALSE).is_delta);
   assert_answer (place->target, "SELECT count(*) FROM result", "3001");
-  ledger_touch (ledger, TRUE); /* it did not get where it should */
+  ledger_touch (ledger, TRUE); /* the publication was lost */
   g_assert_true (ledger_has_changed (ledger, FALSE));
   g_assert_false (publish (ledger, FALSE).is_delta);
 }
 
-/* Two of one run: each publishes what the other one has, too, in a base with a later number. */
+/* Two coordinators of one run: each publishes the rows of the other, too, in a base with a later
+ * number. */
 static void
 test_what_another_published_is_united (void)
 {

@@ -7,8 +7,8 @@
 
 #include <math.h>
 
-/* A tree by chance: 1 to 4 children at each level, costs within a factor of 16, some rows twice,
- * some looks without a new row, and a second root. */
+/* A random tree: 1 to 4 children at each level, costs within a factor of 16, some rows twice, some
+ * looks without a new row, and a second root. */
 #define RANDOM_DEPTH 6
 #define RANDOM_SEED 20261127
 #define LOOKS_EACH 2 /* finished leaves for each look */
@@ -30,7 +30,7 @@ is_near (double one, double other)
   return fabs (one - other) <= 1e-6 * MAX (fabs (one), fabs (other));
 }
 
-/* Shows what is said now, and compares it with what was said when the figures were recorded. */
+/* Shows the present estimate and compares it with the one that was recorded with the figures. */
 static void
 compare_drawn (Drawn *drawn)
 {
@@ -59,7 +59,7 @@ look_drawn (Drawn *drawn)
     compare_drawn (drawn);
 }
 
-/* Its work. */
+/* Runs the tree below `path`; returns its work. */
 static double
 run_drawn (Drawn *drawn, const char *path, guint depth, double weight, double share_s)
 {
@@ -77,7 +77,7 @@ run_drawn (Drawn *drawn, const char *path, guint depth, double weight, double sh
   return work_s;
 }
 
-/* Two roots. After a change of the estimate the lines that this test prints belong here. */
+/* Two roots. After a change of the estimate, put the lines that this test prints here. */
 static void
 test_drawn (void)
 {

@@ -26,8 +26,8 @@ share (GTree *rows)
   return MIN (sum, 1);
 }
 
-/* A tree in which each job has BRANCH children, of which the first costs `first` times as much as
- * each of the others. They finish from the last to the first. */
+/* A tree in which each job has BRANCH children. The first costs `first` times as much as each of
+ * the others. Children finish from the last to the first. */
 #define BRANCH 3
 #define DEPTH 6
 #define MODEL_S 100.0 /* its cost */
@@ -38,7 +38,7 @@ typedef struct
   Left *left;
   double first, done_s;
   guint leaves, looked;
-  double from, to; /* the least and greatest ratio of the truth to what was said … */
+  double from, to; /* the least and greatest ratio of the truth to the estimate … */
   guint answers, held;
 } Model;
 
@@ -93,7 +93,7 @@ run_model (double first)
 
   run_job (&model, "", 0, 1, MODEL_S);
   look (left, rows);
-  g_assert_false (left_work (left, &work)); /* it is over */
+  g_assert_false (left_work (left, &work)); /* the tree is finished */
   g_test_message ("first child %g times as heavy: %u answers of %u, %u held, truth %.2f to %.2f of "
                   "what was said",
                   first, model.answers, model.looked, model.held, model.from, model.to);
@@ -111,7 +111,7 @@ test_even (void)
   g_assert_cmpfloat (model.to, <=, 1.3);
 }
 
-/* The share of the tree says 1/3 when 1/6 of the work is done, and so on at each level. */
+/* The share of the tree is 1/3 when 1/6 of the work is done, and so on at each level. */
 static void
 test_skew (void)
 {
@@ -133,9 +133,9 @@ test_too_little (void)
   g_assert_false (left_work (left, &work));
   put (rows, "/1", 0.5, 10);
   look (left, rows);
-  g_assert_false (left_work (left, &work)); /* one look says nothing of its worth */
+  g_assert_false (left_work (left, &work)); /* one look alone gives no estimate */
   look (left, rows);
-  g_assert_false (left_work (left, &work)); /* … nor does a second one at the same rows */
+  g_assert_false (left_work (left, &work)); /* … nor does a second look at the same rows */
   g_assert_cmpfloat (work.best_s, ==, 1);
   put (rows, "/0/1", 0.25, 4);
   look (left, rows);
@@ -143,7 +143,7 @@ test_too_little (void)
   g_assert_cmpfloat (work.high_s, <=, LEFT_WIDEST * LEFT_WIDEST * work.low_s * 1.0001);
 }
 
-/* Before a second of work is saved the first results are by chance. */
+/* Before a second of work is saved there is no estimate: the first results are random. */
 static void
 test_too_early (void)
 {
@@ -161,7 +161,7 @@ test_too_early (void)
   g_assert_true (left_work (left, &work));
 }
 
-/* A search whose first jobs seem to be nearly all of the tree: the share says that it is over. */
+/* A search whose first jobs seem to be nearly the whole tree: by the share it would be over. */
 static void
 test_overtaken (void)
 {
@@ -179,10 +179,10 @@ test_overtaken (void)
       look (left, rows);
     }
   g_assert_true (left_work (left, &work));
-  g_assert_cmpfloat (work.best_s, >, 10); /* by the share: 1.8 */
+  g_assert_cmpfloat (work.best_s, >, 10); /* the share alone would give 1.8 */
 }
 
-/* A job of which a tiny part is saved may have any number of children: that is not believed. */
+/* If only a tiny part of a job is saved, the estimate by its children is not used. */
 static void
 test_not_believed (void)
 {
@@ -200,10 +200,10 @@ test_not_believed (void)
       look (left, rows);
     }
   g_assert_true (left_work (left, &work));
-  g_assert_cmpfloat (work.best_s, <, 20 * 15 + 1); /* by the children: 5e8 */
+  g_assert_cmpfloat (work.best_s, <, 20 * 15 + 1); /* the children alone would give 5e8 */
 }
 
-/* Rows of any form do no harm: of stems, with numbers that are none, not canonical. */
+/* Rows of any form do no harm: with stems, with invalid numbers, not canonical. */
 static void
 test_odd_rows (void)
 {
@@ -223,8 +223,8 @@ test_odd_rows (void)
     }
 }
 
-/* Ten equal children of the root, one more at each look; behind each look come rows that are none.
- * FALSE: nothing is said. */
+/* The root has ten equal children, one more at each look. After each look invalid rows follow.
+ * FALSE: there is no estimate. */
 static gboolean
 count_ten (Left *left, const char *root, guint looks, double weight, double bad_s, LeftRange *work)
 {
@@ -242,8 +242,8 @@ count_ten (Left *left, const char *root, guint looks, double weight, double bad_
   return left_work (left, work);
 }
 
-/* … nor do they change what is said. Work that is no number is none; an earlier root is no part of
- * the tree; more than the whole cannot be done. */
+/* … nor do they change the estimate. Work that is no number counts as none, an earlier root is not
+ * a part of the tree, and no more than the whole can be done. */
 static void
 test_odd_rows_change_nothing (void)
 {
@@ -278,7 +278,7 @@ test_odd_rows_change_nothing (void)
     g_assert_true (work.best_s > 0 && work.low_s <= work.best_s && work.best_s <= work.high_s);
 }
 
-/* What was found of a root says nothing of the next one. */
+/* Results of one root say nothing about the next one. */
 static void
 test_another_root (void)
 {
@@ -302,7 +302,7 @@ test_pace (void)
   g_assert_cmpfloat (left_pace (&pace, 4, 1e6), <, 4.01);
 }
 
-/* What was so before anybody worked does not count, and at first the average is over little. */
+/* The time before any node worked does not count, and at first the average covers a short time. */
 static void
 test_pace_begins_with_work (void)
 {
@@ -327,7 +327,7 @@ test_time (void)
   g_assert_cmpfloat (time.high_s, ==, 20);
   g_assert_true (left_time (&work, 4, 2, &time));
   g_assert_cmpfloat (time.best_s, ==, 8);
-  g_assert_false (left_time (&work, 0, 0, &time));  /* nobody works */
+  g_assert_false (left_time (&work, 0, 0, &time));  /* no node works */
   g_assert_false (left_time (&work, 4, 12, &time)); /* it should be over */
   g_assert_cmpfloat (time.best_s, ==, 8);
   g_assert_true (left_time (&work, 4, 4.9, &time));
@@ -335,8 +335,8 @@ test_time (void)
   g_assert_cmpfloat_with_epsilon (time.low_s, 5.1 / LEFT_WIDEST, 1e-9); /* 0.1 would be too wide */
 }
 
-/* A recorded run is played to its end, which is only then known: what was said at the moments that
- * count is kept. */
+/* Plays a recorded run to its end, which is known only then, and keeps the estimates at the moments
+ * that count. */
 typedef struct
 {
   double at_s, share, naive_s;
@@ -348,16 +348,16 @@ typedef struct
 typedef struct
 {
   guint moments, answers, held;
-  GArray *unknown; /* of double: how wrong the share alone would be where nothing was said; */
-  GArray *widths, *naive, *factors; /* high / low; how wrong the share alone would be else;
-                                       how wrong `best_s` was */
+  GArray *unknown; /* of double: how wrong the share alone would be where there was no estimate; */
+  GArray *widths, *naive, *factors; /* high / low; how wrong the share alone would be elsewhere; how
+                                       wrong `best_s` was */
 } Score;
 
 static const double counted[] = { 0.1, 0.5, 0.9 };
 
 typedef struct
 {
-  Score few, all; /* at those; at all times */
+  Score few, all; /* at the moments that count; at all times */
   Score at[G_N_ELEMENTS (counted)];
 } Scores;
 
@@ -431,7 +431,7 @@ typedef struct
   Left *left;
   LeftPace pace;
   double at_s, busy;
-  gboolean is_open;  /* rows of one moment are coming */
+  gboolean is_open;  /* the rows of a moment are being read */
   guint next;        /* of those that count */
   GArray *all, *few; /* of Said: each moment; those that count */
 } Play;
@@ -446,7 +446,7 @@ play_begin (Play *play, const char *name)
                   .few = g_array_new (FALSE, FALSE, sizeof (Said)) };
 }
 
-/* The rows of a moment are there. */
+/* Called when all rows of a moment are read. */
 static void
 play_look (Play *play)
 {

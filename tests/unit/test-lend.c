@@ -9,7 +9,7 @@ be_hungry (World *world, guint who, guint count)
   tell (world, who, &(NodeEvent){ .kind = NODE_EVENT_IDLE, .count = count });
 }
 
-/* n1 wants three jobs; n0 has so many. */
+/* n1 wants three jobs; n0 has `there` jobs. */
 static World *
 three_wanted (guint there)
 {
@@ -52,7 +52,7 @@ test_one_job_that_was_asked_for_comes_alone (void)
   g_assert_cmpuint (world->peer[0].replies, ==, 1);
 }
 
-/* Two seats are still idle: they ask again. */
+/* A reply may end after its first job: two seats are still idle and ask again. */
 static void
 test_a_reply_may_end_after_its_first_job (void)
 {
@@ -79,7 +79,7 @@ the_link (World *world)
   return found;
 }
 
-/* n0 stands still; the first part of its reply to this request comes by our hand. */
+/* n0 is stopped; the test delivers the first part of its reply to this request. */
 static void
 deliver_first (World *world, guint64 request, const char *path)
 {
@@ -115,7 +115,8 @@ test_a_request_stands_until_its_last_job (void)
   g_assert_cmpuint (world->peer[1].steals, ==, 1);
   g_assert_cmpuint (stats_of (world, 1).steal_age_us, >, 0);
   deliver (world, the_link (world), 1, &(Message){ .kind = MESSAGE_NONE, .number = 1 });
-  g_assert_cmpuint (world->peer[1].steals, ==, 2); /* who gave may be asked at once */
+  g_assert_cmpuint (world->peer[1].steals, ==,
+                    2); /* a node that gave jobs may be asked again at once */
 }
 
 static void
@@ -131,7 +132,7 @@ test_the_rest_may_go_with_the_link (void)
   g_assert_true (said (world, 1, "RUN /5"));
 }
 
-/* It is told when there is something. */
+/* A node that has refused is not asked again: it tells the thief when it has work. */
 static void
 test_who_has_refused_is_not_asked_again (void)
 {
@@ -152,7 +153,7 @@ test_who_has_refused_is_not_asked_again (void)
   g_assert_cmpuint (world->peer[3].steals, ==, before + 1); /* n0, which gave */
 }
 
-/* It stands still while the constants are on their way. */
+/* A thief that asks before the root has started is owed work, until it asks for none. */
 static void
 test_a_thief_that_comes_early_is_owed (void)
 {
@@ -167,7 +168,7 @@ test_a_thief_that_comes_early_is_owed (void)
   g_assert_cmpuint (world->peer[0].node->lend.owed->len, ==, 0); /* that wants nothing */
 }
 
-/* The engine looks for long, and the thief is gone meanwhile: the job is where it was. */
+/* The engine searches for long, and the thief is gone meanwhile: the job stays where it was. */
 static void
 test_what_nobody_takes_comes_back (void)
 {
@@ -201,7 +202,8 @@ not_begun (void)
   return world;
 }
 
-/* The thief gets it from its lender: a loan has two ends. */
+/* A job that has not begun goes back, and the thief gets it from its lender: a loan has two
+ * ends. */
 static void
 test_what_has_not_begun_goes_back (void)
 {
@@ -231,7 +233,8 @@ link_with (World *world, guint who)
   g_assert_not_reached ();
 }
 
-/* All have refused the thief, so it pauses; it need not when it hears who has something. */
+/* All nodes have refused the thief, so it pauses. It stops pausing when it learns which node has
+ * work. */
 static void
 test_a_refusal_may_say_who_has_it (void)
 {
@@ -246,7 +249,7 @@ test_a_refusal_may_say_who_has_it (void)
   g_assert_true (said (world, 3, "RUN /0"));
 }
 
-/* Else it would be in no engine, and in no slot. */
+/* Otherwise the job would be in no engine and in no slot. */
 static void
 test_it_goes_back_if_the_thief_is_gone_too (void)
 {
@@ -263,7 +266,7 @@ test_it_goes_back_if_the_thief_is_gone_too (void)
   g_assert_cmpuint (stats_of (world, 1).held, ==, 0);
 }
 
-/* An orphan that nobody has begun is worth nothing: it is not offered any more. */
+/* An orphan that has not begun is worth nothing: it is not offered any more. */
 static void
 test_an_orphan_that_has_not_begun_is_dropped (void)
 {
@@ -281,8 +284,8 @@ test_an_orphan_that_has_not_begun_is_dropped (void)
   g_assert_cmpuint (stats_of (world, 2).held, ==, 0);
 }
 
-/* What a thief hears that asks in vain: nothing for one that gives up or may not have any, but an
- * answer in any case. */
+/* Each request is answered, also if there is no job for it: before the root has started, and when
+ * the thief withdraws it. */
 static void
 test_each_request_is_answered (void)
 {
@@ -304,7 +307,7 @@ test_each_request_is_answered (void)
     }
 }
 
-/* The first thief that waits sets the time of the next look, the others leave it as it is. */
+/* The first waiting thief sets the time of the next look; later ones do not change it. */
 static void
 test_the_look_is_for_the_first (void)
 {
@@ -321,7 +324,7 @@ test_the_look_is_for_the_first (void)
   g_assert_cmpuint (lend->look_us, ==, look_us);
 }
 
-/* Thieves are told one by one, ever more seldom; a theft makes it fast again. */
+/* Thieves are told one by one, at longer and longer intervals; a theft makes that fast again. */
 static void
 test_they_are_told_one_by_one (void)
 {
@@ -349,7 +352,7 @@ test_they_are_told_one_by_one (void)
                      .node = node_self (world->peer[3].node),
                      .loans = world->peer[0].jobs };
   g_array_unref (step_alone (world, 0, &lent));
-  lent.loans = none; /* it wanted more than there is */
+  lent.loans = none; /* the thief wanted more than there is */
   g_array_unref (step_alone (world, 0, &lent));
   g_assert_cmpuint (lend->tell_pause_us, ==, LEND_TELL_MIN_US);
   g_assert_cmpuint (lend->owed->len, ==, 1);
@@ -358,7 +361,7 @@ test_they_are_told_one_by_one (void)
   g_assert_cmpuint (lend->owed->len, ==, 0);
 }
 
-/* n0 has refused, so n1 is asked, which stands still. Its answer comes later, and counts. */
+/* n0 has refused, so n1 is asked, which is stopped. Its answer comes later and counts. */
 static void
 test_a_thief_does_not_wait_for_one_that_stands_still (void)
 {

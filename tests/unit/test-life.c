@@ -49,7 +49,7 @@ plain_step (gboolean field[SIDE][SIDE], Rule rule)
   memcpy (field, next, sizeof next);
 }
 
-/* A soup in the middle of a field, which stands around row 0 and column 0 of the plane. */
+/* A random pattern in the middle of a field, which lies around row 0 and column 0 of the plane. */
 static GArray *
 make_soup (gboolean field[SIDE][SIDE], guint32 seed)
 {
@@ -116,8 +116,8 @@ test_rules (void)
     }
 }
 
-/* Bands of any height, taken on several generations with as many rows around them, give the whole.
- */
+/* Bands of any height, computed for several generations with as many rows around them, give the
+ * whole field. */
 static void
 test_bands (void)
 {
@@ -170,7 +170,7 @@ test_text (void)
   for (int y = 0; y < 148; y++)
     for (int x = 0; x < 148; x++)
       g_assert_cmpint (is_alive (back, y, x), ==, field[y + STEPS + 2][x + STEPS + 2]);
-  /* Cut off anywhere it is refused. */
+  /* A text that is cut off anywhere is refused. */
   for (gsize n = 0; n < text->len - 2; n += 7)
     {
       g_autofree char *cut = g_strndup (text->str, n);

@@ -13,7 +13,7 @@ SATIN_LIST (Numbers, int64_t)
 SATIN_RECORD (Word, (SatinText, text), (int32_t, count), (Numbers, places))
 SATIN_LIST (Words, Word)
 
-/* Merge sort: parts of what came share its memory. */
+/* Merge sort: the parts share the memory of the list. */
 SATIN_JOB (order, Numbers, (Numbers, list))
 {
   uint64_t half = list.n / 2, i = 0, k = 0;
@@ -32,7 +32,7 @@ SATIN_JOB (order, Numbers, (Numbers, list))
   return all;
 }
 
-/* Its own memory goes into a spawn and is written again before the child runs. */
+/* The job's own memory is passed to a spawn and is overwritten before the child runs. */
 SATIN_JOB (word, Word, (SatinText, text), (Numbers, places))
 {
   Word made = { satin_text ("%s/%s", text.text, text.text), (int32_t)places.n, places };
@@ -59,7 +59,7 @@ SATIN_JOB (words, Words, (int32_t, n))
   return satin_list (Words, made, (uint64_t)n);
 }
 
-/* A loop that makes a list of lists, and one that adds; both have arguments. */
+/* A loop that makes a list of lists, and one that adds numbers; both have arguments. */
 SATIN_FOR (multiples, Words, Word, (int32_t, times), (SatinText, name))
 {
   const int64_t places[2] = { i, i * times };
@@ -226,7 +226,8 @@ test_functions_of_a_job_poll (void)
   gboolean scanned = FALSE, halted = FALSE;
 
   g_assert_cmpint (rig_run_number (rig, SEARCHES, &few), ==, 2049);
-  rig_start (rig, SEARCHES, &args); /* it takes days, but for a scan and a halt it stops */
+  rig_start (rig, SEARCHES,
+             &args); /* the search would take days, but it stops for a scan and a halt */
   engine_scan (rig->engine, FALSE);
   while (!scanned && rig_next (rig, &event, 60 * G_USEC_PER_SEC))
     {
