@@ -54,7 +54,7 @@ test_row (void)
   g_assert_true (g_bytes_equal (copy->value, value));
 }
 
-/* Long ones go, also from a loan that has ended. */
+/* Long arguments are dropped, also from a loan that has ended. */
 static void
 test_shown_args (void)
 {

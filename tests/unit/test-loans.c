@@ -5,7 +5,7 @@
 
 #include "satin/protocol/core.h"
 
-static NodeEffect put; /* the last PUT of n0; n_put: how many there were */
+static NodeEffect put; /* the last PUT of n0; n_put: the number of PUTs */
 static guint n_put, n_acks, n_vain, n_tells;
 
 static void
@@ -67,7 +67,7 @@ test_all_of_it (void)
   Digest digest = digest_of_data ("byte", 4);
   Message result = result_of (loan, value);
   result.work_us = 2 * WORK_MOVED_US;
-  result.risk_us = WORK_MOVED_US; /* so much that the others are to hear of it */
+  result.risk_us = WORK_MOVED_US; /* so much that the other nodes must learn of it */
   guint64 before = stats_of (world, 0).unpublished_us;
 
   g_ptr_array_add (shares, shared_enter (store, &digest, 4));
@@ -83,13 +83,13 @@ test_all_of_it (void)
   g_assert_cmpuint (n_tells, >, 0);
   g_assert_cmpuint (put.count, ==, 1);
   g_assert_cmpuint (stats_of (world, 0).unpublished_us, ==, before);
-  deliver (world, link_between (world, 0, 1), 0, &result); /* once more: nobody waits for it */
+  deliver (world, link_between (world, 0, 1), 0, &result); /* once more: no slot waits for it */
   g_assert_cmpuint (n_put, ==, 1);
   g_assert_cmpuint (n_vain, >, 0);
 }
 
-/* T4-4. Of another path, of other arguments, of another loan, or from a node that does not hold
- * it. */
+/* T4-4. A result for another path, other arguments or another loan, or from a node that does not
+ * hold the job, is refused. */
 static void
 test_another (void)
 {
@@ -113,8 +113,8 @@ test_another (void)
     }
 }
 
-/* Its slot may have been scanned for the last time: the holder hears nothing, keeps it, and saves
- * it. */
+/* The slot may have been scanned for the last time: the holder gets no acknowledgement, keeps the
+ * result, and saves it. */
 static void
 test_halting (void)
 {

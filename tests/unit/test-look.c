@@ -9,8 +9,8 @@
 
 #define GATES 4
 
-static gint gates[GATES], silent; /* atomic: what holds at a gate goes on; … without a poll */
-static gint held_at[GATES];       /* atomic: how many have come to it */
+static gint gates[GATES], silent; /* atomic: jobs at a gate may go on; … without a poll */
+static gint held_at[GATES];       /* atomic: the number of jobs at the gate */
 
 SATIN_JOB (hold, int64_t, (int32_t, gate))
 {
@@ -86,7 +86,7 @@ await_held (int gate)
     g_usleep (100);
 }
 
-/* Lets all go and waits for the end. */
+/* Opens all gates and waits for the end. */
 static void
 finish (Rig *rig)
 {
@@ -115,8 +115,8 @@ find (const GPtrArray *all, const char *path)
   return NULL;
 }
 
-/* (transfer full): asks until the job at `path` is told of, in the way `kind`, as its stack said.
- */
+/* (transfer full): asks until the job at `path` is reported with the kind `kind`, by its own
+ * stack. */
 static GPtrArray *
 look_for (Rig *rig, const char *path, EngineNowKind kind)
 {
@@ -177,7 +177,8 @@ the_deepest_job_is_told (void)
   finish (rig);
 }
 
-/* What it said is told on, and that it has not come to a sync since it was asked again. */
+/* The earlier report of a job is given again, and that the job has not come to a sync since
+ * then. */
 static void
 a_silent_job_is_told_as_asked (void)
 {
@@ -207,7 +208,8 @@ a_silent_job_is_told_as_asked (void)
   finish (rig);
 }
 
-/* A job that never syncs cannot be asked: what the stack took is told, and that it is silent. */
+/* A job that never syncs cannot be asked: the job that the stack took is reported, and that it is
+ * silent. */
 static void
 a_job_without_a_sync_is_told_as_what_was_taken (void)
 {
@@ -233,7 +235,7 @@ a_job_without_a_sync_is_told_as_what_was_taken (void)
   finish (rig);
 }
 
-/* What a stack said of an earlier job is not told of a later one. */
+/* The report of a stack about an earlier job is not used for a later one. */
 static void
 an_old_note_is_not_used (void)
 {
@@ -265,7 +267,7 @@ an_old_note_is_not_used (void)
   finish (rig);
 }
 
-/* Two stacks; the owner's own child ends first, and then it waits for the thief's. */
+/* Two stacks: the owner's own child ends first, and then the owner waits for the thief's. */
 static void
 a_wait_names_the_child_and_its_stack (guint32 job, EngineNowKind kind)
 {

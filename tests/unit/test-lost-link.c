@@ -12,17 +12,17 @@ typedef struct
 {
   const char *name;
   guint n;
-  void (*before) (World *world); /* (nullable) while all links work */
-  void (*lose) (World *world);   /* what this causes between n0 and n1 is lost */
-  void (*after) (World *world);  /* what it must have caused in the end; with new links */
+  void (*before) (World *world); /* (nullable) the steps while all links work */
+  void (*lose) (World *world);   /* the step whose messages between n0 and n1 are lost */
+  void (*after) (World *world);  /* checks the effects of that step in the end, over new links */
 } Case;
 
-/* How the link is lost that swallows. */
+/* How the link that swallows messages is lost. */
 typedef enum
 {
-  BREAKS,   /* the only one: another is dialled */
-  ANOTHER,  /* of two, and both ends notice */
-  N1_FIRST, /* of two, and n0 notices a while later than n1 */
+  BREAKS,   /* it is the only one: another is dialled */
+  ANOTHER,  /* it is one of two, and both ends notice */
+  N1_FIRST, /* it is one of two, and n0 notices later than n1 */
   N0_FIRST,
   WAYS
 } Way;
@@ -67,7 +67,7 @@ all_are_cancelled (World *world)
     g_assert_cmpuint (world->peer[i].ended, ==, NODE_END_CANCELLED);
 }
 
-/* They have halted, and have told all. n0 hears that n1 has. */
+/* Both nodes halt and send everything. n0 must learn that n1 has halted. */
 static void
 halted_0 (World *world)
 {
@@ -142,7 +142,7 @@ lose_2 (World *world)
   pump (world);
 }
 
-/* The slot does not run again before its rows were asked for. */
+/* The slot does not run again before its rows were requested. */
 static void
 is_salvaged (World *world)
 {
@@ -156,7 +156,7 @@ is_salvaged (World *world)
   tell (world, 0,
         &(NodeEvent){ .kind = NODE_EVENT_RESTORED, .rows = rows, .path = "/3", .final = TRUE });
   has_heard (world, 1, "BACK 1");
-  /* They were announced before. */
+  /* The rows were announced before. */
   const char *log = world->peer[1].log->str, *known = strstr (log, "KNOWN /3/1 finished");
   g_assert_true (known != NULL && known < strstr (log, "BACK 1"));
 }
@@ -186,8 +186,8 @@ is_told (World *world)
   g_assert_false (said (world, 0, "SALVAGE /3")); /* once was enough */
 }
 
-/* n0 holds what n2 lent; when that is gone it is an orphan, of which n1 hears, since it runs the
- * job above. */
+/* n0 holds a job that n2 lent. When n2 is gone the job is an orphan, of which n1 learns, since n1
+ * runs the job above. */
 static void
 lend_2_to_0 (World *world)
 {

@@ -14,7 +14,7 @@ typedef struct
   Engine engine;
   GRand *rand;
   guint64 put, got; /* numbers of the last events */
-  gboolean told;    /* the driver was woken and has not found it empty since */
+  gboolean told;    /* the driver was woken and has not found the mailbox empty since */
   guint wakes, lates;
 } Model;
 
@@ -47,12 +47,13 @@ next_event (Model *model)
   return (EngineEvent){ .kind = ENGINE_ABORTED, .loan = ++model->put };
 }
 
-/* An event comes, or some that came quietly are told of; how often the driver is woken by that. */
+/* An event arrives, or quiet events are announced. Checks how often that wakes the driver. */
 static void
 tell (Model *model, guint how)
 {
   EngineEvent event;
-  guint64 told_us = how == 3 ? G_MAXUINT64 / 2 : 0; /* the last time is still to come; long ago */
+  guint64 told_us
+      = how == 3 ? G_MAXUINT64 / 2 : 0; /* the last wake is in the future, or long ago */
 
   if (how < 2)
     event = next_event (model);

@@ -7,7 +7,7 @@
 
 static char *config, *key;
 
-/* What a marked file would say. */
+/* The identity of a marked file. */
 static Identity
 sample (void)
 {
@@ -39,7 +39,7 @@ replace (char **text, const char *other)
   *text = g_strdup (other);
 }
 
-/* Each single byte of what the mark is of, of the mark and of the key. */
+/* Each single byte of the marked data, of the mark and of the key counts. */
 static void
 test_near_misses (void)
 {
@@ -59,7 +59,7 @@ test_near_misses (void)
       }
   g_assert_true (g_file_get_contents (key, &bytes, &size, NULL));
   g_assert_cmpuint (size, ==, 32);
-  for (gsize i = 0; i <= size; i++) /* the last time as it was */
+  for (gsize i = 0; i <= size; i++) /* in the last turn nothing is changed */
     {
       if (i < size)
         bytes[i] ^= 1;
@@ -116,7 +116,7 @@ test_changed (void)
   identity_clear (&identity);
 }
 
-/* A text that looks like what a token is made of, cut into a program, a folder and arguments in
+/* A text that looks like the input of a token, divided into a program, a folder and arguments in
  * every way. */
 static void
 test_cuts (void)
@@ -162,7 +162,7 @@ make_token (gpointer data)
   return mark_token (data, "/", (char *[]){ NULL });
 }
 
-/* The first key that is made stays, and all processes use it. */
+/* The first key that is made is kept, and all processes use it. */
 static void
 test_first_use (void)
 {
@@ -182,7 +182,7 @@ test_first_use (void)
     }
 }
 
-/* A key that others may read or that is not ours to write is none. */
+/* A key that others may read, or that this user cannot write, is not used. */
 static void
 test_no_key (void)
 {
@@ -224,8 +224,8 @@ test_rows_token (void)
   g_assert_false (g_hash_table_contains (seen, of_mark));
 }
 
-/* A forger who has a file of today cannot make the mark of a file of format 1, whose rows bear no
- * proof. */
+/* With a file of the present format a forger cannot make the mark of format 1, whose rows have no
+ * proofs. */
 static void
 test_old_mark (void)
 {

@@ -4,15 +4,15 @@
 #include "satin/protocol/core.h"
 
 #define ADDRESS(i) ((i) == 0 ? "n0" : "n1")
-#define LINK 7 /* the one between them, at both ends */
+#define LINK 7 /* the link between the two nodes, at both ends */
 
 typedef struct
 {
   Node *node[2];
-  GString *said[2]; /* upwards */
+  GString *said[2]; /* the messages that were passed to the layers above */
   GArray *effects[2];
   guint64 now_us;
-  guint64 dial; /* the last one that was wanted */
+  guint64 dial; /* the last link that was dialled */
 } Pair;
 
 static Pair *pair;
@@ -228,7 +228,7 @@ bytes_of (const GPtrArray *parts)
   return g_byte_array_free_to_bytes (all);
 }
 
-/* Carries out what a node wants, and what the other one wants then. */
+/* Carries out a node's effects, and then those of the other node. */
 static void
 settle (guint i)
 {
@@ -297,7 +297,8 @@ test_a_node_joins (void)
   pair_end ();
 }
 
-/* What is said to a member goes in its session; it goes up at the other end. */
+/* A message to a member is sent in its session, and is passed to the upper layers at the other
+ * end. */
 static void
 test_what_other_layers_hear_goes_up (void)
 {
@@ -311,7 +312,7 @@ test_what_other_layers_hear_goes_up (void)
   pair_end ();
 }
 
-/* Its host refuses the dial: n1 is dead. */
+/* n1's host refuses the dial: n1 is dead. */
 static void
 test_a_member_dies (void)
 {
@@ -346,7 +347,7 @@ test_a_master_dies (void)
   pair_end ();
 }
 
-/* A link to somebody who has no name. */
+/* A link to a node that has no id yet. */
 static Link *
 stranger_comes (Node *node, guint64 number)
 {
@@ -370,7 +371,8 @@ assert_members (Node *node, guint64 version, guint members)
   g_assert_cmpuint (node->roster.members->len, ==, members);
 }
 
-/* The first is let in at once; those who ask soon after it are one change of the roster. */
+/* The first newcomer is admitted at once; those that ask soon after it are admitted in one change
+ * of the roster. */
 static void
 test_newcomers_are_gathered (void)
 {
@@ -383,7 +385,7 @@ test_newcomers_are_gathered (void)
   ask_to_join (node, 12, "n12");
   ask_to_join (node, 13, "n13");
   ask_to_join (node, 14, "n14");
-  link_down (node, 13); /* it has gone again */
+  link_down (node, 13); /* this newcomer is gone again */
   assert_members (node, 2, 2);
   g_assert_cmpuint (admit_due (node), ==, node->now_us + 2 * ADMIT_GATHER_US);
   admit_tick (node);
@@ -400,7 +402,7 @@ test_newcomers_are_gathered (void)
   pair_end ();
 }
 
-/* Of two at one address the second is there; it may be the same process. */
+/* Of two newcomers at one address the second is admitted; both may be the same process. */
 static void
 test_newcomers_at_one_address (void)
 {
@@ -418,7 +420,7 @@ test_newcomers_at_one_address (void)
   pair_end ();
 }
 
-/* A newcomer that waits when the run halts is not let in, and stays without a name. */
+/* A newcomer that waits when the run halts is not admitted and gets no id. */
 static void
 test_nobody_comes_while_the_run_halts (void)
 {

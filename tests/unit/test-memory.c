@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define IS_SANITIZED TRUE /* they have handlers of their own */
+#define IS_SANITIZED TRUE /* sanitizers have their own handlers */
 #else
 #define IS_SANITIZED FALSE
 #endif
@@ -41,7 +41,7 @@ test_all_may_be_used (void)
   first[4 * page () - 1] = 1;
   memory_release (first, bytes);
   g_assert_false (is_mapped (first));
-  g_assert_false (is_mapped (first + 4 * page ())); /* the guards are gone, too */
+  g_assert_false (is_mapped (first + 4 * page ())); /* the guard pages are gone, too */
   g_assert_false (is_mapped (first - 1));
   g_assert_true (is_mapped (second));
   memory_release (second, bytes);
@@ -117,7 +117,7 @@ watched (void *unused)
   g_assert_cmpint (sigaltstack (NULL, &after), ==, 0);
   g_assert_cmpint (after.ss_flags & SS_DISABLE, !=, 0);
   g_assert_false (is_mapped (stack.ss_sp));
-  memory_unwatch_thread (); /* no harm */
+  memory_unwatch_thread (); /* a second call has no effect */
   return NULL;
 }
 

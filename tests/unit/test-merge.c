@@ -4,7 +4,7 @@
 
 #include "coordinator/merge.h"
 
-/* Three places: two files, and where they are merged. */
+/* Three places: those of two files and of the merged one. */
 typedef struct
 {
   Place *a, *b;
@@ -35,7 +35,7 @@ merge (const Pair *pair, MergeTotals *totals, GError **error)
   return merge_files (pair->out, files, totals, error);
 }
 
-/* A run that fell apart: B begins with a copy of A's file, so both have its id. */
+/* A split run: B begins with a copy of A's file, so both have the same id. */
 static void
 fall_apart (const Pair *pair, Scribe **a, Scribe **b)
 {
@@ -103,10 +103,10 @@ test_both_sides_come_together (void)
   g_assert_cmpuint (restore.generation, ==, MAX (pair.a->generation, pair.b->generation) + 1);
   g_assert_cmpuint (restore.rows_bad, ==, 0);
   restore_clear (&restore);
-  g_assert_cmpuint (place_strangers (pair.a), ==, 1); /* out.ckpt and nothing else */
+  g_assert_cmpuint (place_strangers (pair.a), ==, 1); /* only out.ckpt */
 }
 
-/* Whichever is named first: the answer of one, the results of the other. */
+/* Whichever file is named first, the result has the answer of one and the rows of the other. */
 static void
 test_the_order_of_the_files_is_no_matter (void)
 {
@@ -138,7 +138,7 @@ test_the_order_of_the_files_is_no_matter (void)
   assert_answer (other, events, wanted_events);
 }
 
-/* Clocks tell: the row saved later, whichever file it is in. */
+/* The clock decides: the row that was saved later stays, whichever file it is in. */
 static void
 test_of_two_digests_the_newer_row_stays (void)
 {
@@ -212,8 +212,8 @@ test_what_cannot_be_merged_is_refused (void)
   assert_refused (&pair, 4, "it exists");
 }
 
-/* Uniting the same file again and again makes no event twice, and the newest stay. */
-/* B goes on with the file as another build, which people said may use it. */
+/* Merging the same file again and again duplicates no event, and the newest stay. */
+/* B continues with the file as another build, which the user has allowed. */
 static void
 test_files_of_two_builds_are_not_merged (void)
 {
@@ -245,8 +245,8 @@ test_events_unite_once (void)
   MergeTotals totals;
   fall_apart (&pair, &a, &b);
   for (guint i = 0; i < 3; i++)
-    scribe_event (a, "twin", NULL, NULL, 0, NULL); /* the same words three times are three events */
-  /* What nodes told of both is one, whatever the clocks of the two said. */
+    scribe_event (a, "twin", NULL, NULL, 0, NULL); /* the same text three times is three events */
+  /* An event that a node reported to both is one event, whatever the clocks of the two were. */
   NodeId node = { 1, 2, 3 };
   scribe_told (a, "requeued", &node, "/0", 50, "gone", 0);
   scribe_told (b, "requeued", &node, "/0", 50, "gone", 60 * G_USEC_PER_SEC);

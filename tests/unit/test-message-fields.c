@@ -22,7 +22,7 @@ encode_wrong (const Message *m)
     {
       MessageField whole = *field;
       if (whole.shape == SHAPE_TEXT)
-        whole.shape = SHAPE_NAME; /* not cut */
+        whole.shape = SHAPE_NAME; /* must not be cut */
       message_write_field (&to, m, &whole, m);
     }
   const guint8 *header = pack_end (&to.packer, &size);
@@ -45,8 +45,8 @@ encode_wrong (const Message *m)
   return g_byte_array_free_to_bytes (g_steal_pointer (&all));
 }
 
-/* The reader says which field of which kind it is; the writer (of all but a text, which it cuts)
- * too. */
+/* The reader names the wrong field and kind; the writer does, too, except for texts, which it
+ * cuts. */
 static void
 assert_refused (const Message *m, const MessageField *field)
 {
@@ -69,7 +69,7 @@ assert_refused (const Message *m, const MessageField *field)
     g_assert_null (fault);
 }
 
-/* Lists that are too long or too short. `item`: what is said again and again. */
+/* Lists that are too long or too short; they repeat one item. */
 static void
 check_list_limits (Message *m, const MessageField *field)
 {
@@ -123,7 +123,7 @@ check_pointers_limit (Message *m, const MessageField *field, Loan *loan, Row *ro
 static void check_limits (Message *m, const MessageField *named, const MessageField *field,
                           void *base);
 
-/* Each limit of each field of an item, and what the list asks of an item besides. */
+/* Each limit of each field of an item, and the properties that the list requires of an item. */
 static void
 check_items (Message *m, const MessageField *field)
 {
@@ -146,17 +146,17 @@ check_items (Message *m, const MessageField *field)
   GArray *before = *(GArray **)at;
   g_autoptr (GArray) bad = g_array_new (FALSE, FALSE, (guint)list->size);
   *(GArray **)at = bad;
-  if (field->shape == SHAPE_MEMBERS) /* twice the same */
+  if (field->shape == SHAPE_MEMBERS) /* two equal items */
     g_array_append_vals (bad, members, 2);
-  if (field->shape == SHAPE_CONSTANTS) /* not in order */
+  if (field->shape == SHAPE_CONSTANTS) /* items that are not in order */
     g_array_append_vals (bad, constants, 2);
-  if (field->shape == SHAPE_SPEAKS) /* of an item that is not there */
+  if (field->shape == SHAPE_SPEAKS) /* a reference to an item that does not exist */
     g_array_append_vals (bad, &speaks, 1);
   assert_refused (m, field);
   if (field->shape == SHAPE_MEMBERS)
     g_array_index (bad, MessageMember, 0).id = NODE_ID_NONE;
   if (field->shape == SHAPE_SPEAKS)
-    g_array_index (bad, MessageSpeaks, 0) = (MessageSpeaks){ 0 }; /* of no bytes */
+    g_array_index (bad, MessageSpeaks, 0) = (MessageSpeaks){ 0 }; /* with a size of 0 */
   assert_refused (m, field);
   *(GArray **)at = before;
 }
@@ -181,7 +181,7 @@ check_text (Message *m, const MessageField *named, const char **at, const char *
   *at = before;
 }
 
-/* `named`: the field of the message that has it, which is what both ends name. */
+/* `named`: the field of the message that contains it, which both ends name. */
 static void
 check_limits (Message *m, const MessageField *named, const MessageField *field, void *base)
 {
@@ -214,7 +214,7 @@ check_limits (Message *m, const MessageField *named, const MessageField *field, 
         }
       break;
     case SHAPE_TEXT:
-      if (field == named) /* those of items are cut on their way here */
+      if (field == named) /* texts of items were cut already */
         check_text (m, named, at, endless);
       break;
     case SHAPE_NAME:
@@ -240,7 +240,7 @@ check_limits (Message *m, const MessageField *named, const MessageField *field, 
       check_items (m, field);
       break;
     default:
-      break; /* it may have any value */
+      break; /* this field may have any value */
     }
 }
 
@@ -256,7 +256,7 @@ test_both_ends_refuse_what_is_over_a_limit (void)
       for (const MessageField *field = message_fields (any.message.kind); field->meaning != NULL;
            field++)
         check_limits (&any.message, field, field, &any.message);
-      g_assert_null (message_fault (&any.message)); /* all is as it was */
+      g_assert_null (message_fault (&any.message)); /* the message is as before */
     }
 }
 
@@ -281,7 +281,7 @@ test_a_row_has_a_type_if_it_is_a_kept_state (void)
     }
 }
 
-/* What the writer refuses is a mistake of this program, which must not go on. */
+/* A message that the writer refuses is a bug of this program, which must end. */
 static void
 test_the_writer_ends_a_program_that_breaks_a_rule (void)
 {
@@ -295,7 +295,8 @@ test_the_writer_ends_a_program_that_breaks_a_rule (void)
   g_test_trap_assert_stderr ("*message 'covered' with a bad 'path'*");
 }
 
-/* A store's error may be as long as its answer. What the reader would refuse costs the link. */
+/* An error text of a store may be as long as its answer. A text that the reader would refuse would
+ * cost the link, so the writer shortens it. */
 static void
 test_the_writer_mends_texts_for_people (void)
 {
@@ -320,7 +321,7 @@ test_the_writer_mends_texts_for_people (void)
         g_auto (Message) got = { 0 };
         g_assert_true (message_decode (bytes, &got, NULL));
         const char *text = *(const char **)(gpointer)((char *)&got + field->offset);
-        g_assert_cmpuint (strlen (text), ==, MESSAGE_TEXT_MAX - 1); /* no half of a character */
+        g_assert_cmpuint (strlen (text), ==, MESSAGE_TEXT_MAX - 1); /* no half character */
         g_assert_true (g_str_has_prefix (endless->str, text));
         *at = "Z\374rich";
         g_autoptr (GBytes) latin = any_message_join (message_encode (&any.message));

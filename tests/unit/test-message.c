@@ -16,7 +16,7 @@ encode (const Message *message)
   return any_message_join (message_encode (message));
 }
 
-/* ---- what comes back ---- */
+/* ---- encoded and decoded ---- */
 
 static void assert_same (const MessageField *field, const Message *sent, const void *from,
                          const void *to);
@@ -56,7 +56,7 @@ assert_same_lists (const MessageList *list, const Message *sent, const void *fro
       assert_same (field, sent, item_at (list, from, i), item_at (list, to, i));
 }
 
-/* `speaks`: what a decoded message says of the shares that the sender had. */
+/* `speaks`: what a decoded message has about the shares of the sender. */
 static void
 assert_spoken_of (const Message *sent, const GArray *speaks)
 {
@@ -126,7 +126,8 @@ assert_same (const MessageField *field, const Message *sent, const void *from, c
     }
 }
 
-/* Each field, and nothing else: what a kind does not have is zero in a decoded message. */
+/* Each field of the kind is the same; fields that the kind does not have are zero in a decoded
+ * message. */
 static void
 assert_came (const Message *sent, GBytes *bytes)
 {
@@ -140,7 +141,7 @@ assert_came (const Message *sent, GBytes *bytes)
     assert_same (field, sent, sent, &got);
   if (got.value != NULL)
     g_assert_cmpuint ((guintptr)g_bytes_get_data (got.value, NULL) % BUFFER_ALIGN, ==, 0);
-  g_autoptr (GBytes) again = encode (&got); /* as a node that passes it on */
+  g_autoptr (GBytes) again = encode (&got); /* as a node does that relays it */
   g_assert_true (g_bytes_equal (bytes, again));
 }
 
@@ -169,7 +170,7 @@ test_every_kind_has_a_name_of_its_own (void)
   for (int kind = 1; kind < MESSAGE_KINDS; kind++)
     g_assert_true (g_hash_table_add (names, (gpointer)message_kind_name ((MessageKind)kind)));
   g_assert_cmpstr (message_kind_name (MESSAGE_KINDS), ==, "unknown");
-  g_assert_cmpint (MESSAGE_HELLO, ==, 1); /* all versions say it alike */
+  g_assert_cmpint (MESSAGE_HELLO, ==, 1); /* this number is the same in all versions */
 }
 
 /* ---- bytes from strangers ---- */
@@ -187,7 +188,9 @@ test_every_truncation_is_refused (void)
       for (gsize size = 0; size < g_bytes_get_size (bytes); size++)
         {
           g_autoptr (GBytes) less = g_bytes_new_from_bytes (bytes, 0, size);
-          g_autofree void *end = g_memdup2 (g_bytes_get_data (less, NULL), size); /* of the heap */
+          g_autofree void *end
+              = g_memdup2 (g_bytes_get_data (less, NULL),
+                           size); /* on the heap, so that a sanitizer sees an overrun */
           g_autoptr (GBytes) alone = g_bytes_new_static (end, size);
           g_auto (Message) got = { 0 };
           g_assert_false (message_decode (alone, &got, NULL));
@@ -195,11 +198,12 @@ test_every_truncation_is_refused (void)
     }
 }
 
-/* Whatever comes is refused, or it is a message that goes on as the same bytes. TRUE: it is. */
+/* Any bytes are refused, or they are a message that is encoded to the same bytes. TRUE: they
+ * are. */
 static gboolean
 hear (const guint8 *data, gsize size)
 {
-  g_autofree void *copy = g_memdup2 (data, size); /* so that a byte too far is one of no block */
+  g_autofree void *copy = g_memdup2 (data, size); /* so that a sanitizer sees an overrun */
   g_autoptr (GBytes) bytes = g_bytes_new_static (copy, size);
   g_auto (Message) got = { 0 };
   g_autoptr (GError) error = NULL;

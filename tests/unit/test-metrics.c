@@ -37,7 +37,7 @@ add (Gather *gather, const char *id, const char *site, const char *reply)
   g_array_append_val (gather->nodes, node);
 }
 
-/* No label comes twice in a sample. */
+/* A sample has each label once. */
 static void
 check_labels (const char *line)
 {
@@ -56,8 +56,8 @@ check_labels (const char *line)
     }
 }
 
-/* Each family is described once and before its samples, which stand together; nothing comes twice;
- * counters end in _total and are not negative; units end names; the end is said, and once. */
+/* Each family is described once, before its samples, which are adjacent. No sample comes twice.
+ * Counters end in _total and are not negative. Units end names. The end mark comes once. */
 static void
 check_grammar (const char *text)
 {

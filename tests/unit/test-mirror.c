@@ -58,7 +58,7 @@ test_a_result_goes_to_lender_and_keeper (void)
   g_autoptr (World) world = world_of (4);
 
   lend_to (world, 2);
-  g_assert_false (has_copy (world, 1)); /* of the job itself there is none */
+  g_assert_false (has_copy (world, 1)); /* there is no copy of the job itself */
   finish (world, 2, PATH);
   g_assert_true (said (world, 0, "PUT 1"));
   g_assert_true (has_copy (world, 1));
@@ -85,7 +85,7 @@ test_it_survives_its_lender (void)
   g_assert_true (said (world, 1, "KNOWN /3 finished"));
 }
 
-/* … and that of lender and holder. */
+/* … and the death of both lender and holder. */
 static void
 test_it_survives_lender_and_holder (void)
 {
@@ -123,7 +123,7 @@ test_the_holder_offers_it_until_the_keeper_does (void)
   g_autoptr (World) world = world_of (4);
 
   lend_to (world, 2);
-  world->peer[1].alive = FALSE; /* it hears nothing, and its links stay */
+  world->peer[1].alive = FALSE; /* the node receives nothing, and its links stay up */
   finish (world, 2, PATH);
   die (world, 0);
   die (world, 1);
@@ -131,7 +131,7 @@ test_the_holder_offers_it_until_the_keeper_does (void)
   g_assert_true (said (world, 2, "KNOWN /3 finished"));
 }
 
-/* n1 hears of a result of this holder for n0, under this number. */
+/* n1 gets the copy of a result of this holder for n0, with this number. */
 static void
 copy_again (World *world, guint holder, guint64 number)
 {
@@ -147,8 +147,8 @@ copy_again (World *world, guint holder, guint64 number)
                .kind = MESSAGE_MIRROR, .id = *id_of (world, 0), .version = number, .rows = rows });
 }
 
-/* T4-6: a scan of the lender trims what its keeper has. T4-4: a copy that comes later is dropped.
- */
+/* T4-6: a scan of the lender removes older copies at its keeper. T4-4: a copy that arrives later is
+ * dropped. */
 static void
 test_a_scan_trims (void)
 {
@@ -166,7 +166,7 @@ test_a_scan_trims (void)
   g_assert_true (has_copy (world, 1));
 }
 
-/* The scan that is under way when a result comes may not have its row: only the next one trims. */
+/* A scan that has begun when a result arrives may not contain its row: only the next scan trims. */
 static void
 test_a_scan_under_way_trims_nothing (void)
 {
@@ -174,7 +174,7 @@ test_a_scan_under_way_trims_nothing (void)
 
   lend_to (world, 2);
   scan_thrice (world);
-  pass (world, SCAN_US); /* ordered, and not served */
+  pass (world, SCAN_US); /* a scan is ordered but not served */
   guint64 under_way = node_at (world, 0)->saves.scans;
   finish (world, 2, PATH);
   tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_SERVED, .number = under_way });
@@ -205,7 +205,7 @@ test_without_rows_nothing_is_trimmed (void)
   g_assert_false (has_copy (world, 1));
 }
 
-/* The numbers are those of each holder. */
+/* Each holder has its own numbers. */
 static void
 test_each_holder_has_its_numbers (void)
 {
@@ -235,8 +235,8 @@ test_duplicates_change_nothing (void)
   g_assert_cmpuint (node_at (world, 1)->mirror.copies->len, ==, 0);
 }
 
-/* The keeper dies before it has the copy, and after it was told to drop it: its successor gets one,
- * and is told, too. */
+/* The keeper dies before it has the copy, or after it was told to drop it: its successor gets the
+ * copy, and is told, too. */
 static void
 test_a_successor_gets_the_copy (void)
 {
@@ -257,7 +257,7 @@ test_a_successor_gets_the_copy (void)
   g_assert_false (has_copy (world, 2));
 }
 
-/* The holder is the lender's keeper: the copy stays there, and is said to nobody. */
+/* The holder is the lender's keeper: the copy stays there, and is sent to no node. */
 static void
 test_a_holder_that_is_the_keeper_keeps_it (void)
 {
@@ -274,7 +274,7 @@ test_a_holder_that_is_the_keeper_keeps_it (void)
   g_assert_true (said (world, 1, "KNOWN /3 finished"));
 }
 
-/* The keeper hears of its ward's death before the copy comes: it offers that at once. */
+/* The keeper learns of its ward's death before the copy arrives: it offers the result at once. */
 static void
 test_a_copy_of_a_dead_lender_is_offered (void)
 {
@@ -289,7 +289,7 @@ test_a_copy_of_a_dead_lender_is_offered (void)
   g_assert_true (said (world, 1, "KNOWN /3 finished"));
 }
 
-/* The holder dies, and its result was lost on the way: the lender asks its own keeper before it
+/* The holder dies, and its result was lost in transit: the lender asks its own keeper before it
  * runs the job again. */
 static void
 test_a_lost_result_is_offered (void)
@@ -317,7 +317,7 @@ test_a_lost_result_is_offered (void)
   g_assert_true (known < back);
 }
 
-/* A keeper that another one follows drops what it had. */
+/* A keeper that is replaced drops its copies. */
 static void
 test_who_keeps_no_more_forgets (void)
 {

@@ -42,7 +42,7 @@ test_a_joiner_finds_the_new_master (void)
   die (world, 0);
   pass (world, 1000000);
 
-  add_peer (world, FALSE); /* it only knows the dead one */
+  add_peer (world, FALSE); /* the new node knows only the dead one */
   pass (world, 1000000);
   g_assert_cmpuint (members_of (world, 3), ==, 0);
   tell (world, 3, &(NodeEvent){ .kind = NODE_EVENT_JOIN, .text = "n2" });
@@ -52,7 +52,7 @@ test_a_joiner_finds_the_new_master (void)
   g_assert_cmpuint (members_of (world, 1), ==, 3);
 }
 
-/* T1-7: silence is a crash like a broken link, and a false alarm costs time only. */
+/* T1-7: silence counts as a crash, like a broken link, and a false alarm costs only time. */
 static void
 test_one_that_slept_is_left_out_and_joins_again (void)
 {
@@ -97,7 +97,7 @@ test_a_closed_run_takes_in_whom_it_knows (void)
   g_assert_false (said (world, 3, "JOINED"));
   g_assert_cmpuint (members_of (world, 0), ==, 3);
 
-  /* Somebody who was taken for dead. */
+  /* A node that is taken for dead. */
   world->peer[2].deaf = TRUE;
   pass (world, 2 * NODE_SILENCE_US);
   g_assert_cmpuint (members_of (world, 0), ==, 2);
@@ -189,7 +189,7 @@ test_a_master_that_slept_is_deposed (void)
 
   g_assert_true (said (world, 0, "DEPOSED"));
   g_assert_true (said (world, 0, "JOINED"));
-  g_assert_true (said (world, 1, "KNOWN ")); /* its root runs on and can be adopted */
+  g_assert_true (said (world, 1, "KNOWN ")); /* the root there runs on and can be adopted */
   g_assert_cmpuint (members_of (world, 1), ==, 3);
 }
 
@@ -246,7 +246,7 @@ test_a_suspend_drains_everybody_first (void)
   g_assert_cmpuint (world->peer[1].ended, ==, 75);
 }
 
-/* Its engine says only once that it has halted. */
+/* The engine reports only once that it has halted. */
 static void
 test_a_suspend_does_not_wait_for_a_master_that_leaves (void)
 {
@@ -265,7 +265,7 @@ test_a_suspend_does_not_wait_for_a_master_that_leaves (void)
   g_assert_true (said (world, 0, "FINAL"));
 }
 
-/* The checkpoint may be long in coming; what stands there stays as it is. */
+/* The checkpoint may take long to read; the file stays as it is. */
 static void
 test_a_suspend_before_anything_has_begun_ends_at_once (gconstpointer kept)
 {
@@ -294,7 +294,7 @@ test_a_suspend_waits_as_long_as_it_was_told (void)
   g_assert_true (said (world, 0, "FINAL"));
 }
 
-/* In a suspend n0 dies, and n1 cannot write. */
+/* n0 dies during a suspend, and n1 cannot write. */
 static World *
 world_of_a_suspend (gboolean late, gboolean slow)
 {
@@ -324,7 +324,7 @@ test_a_suspend_waits_for_who_may_be_able_to_write (void)
   pass (world, 2 * G_USEC_PER_SEC);
   g_assert_true (said (world, 2, "COORDINATOR"));
   tell (world, 2, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
-  g_assert_false (said (world, 2, "FINAL")); /* not before it has all rows … */
+  g_assert_false (said (world, 2, "FINAL")); /* not before the coordinator has all rows … */
   pass (world, 2 * G_USEC_PER_SEC);
   g_assert_true (said (world, 2, "FINAL")); /* … or the time for them is over */
   tell (world, 2, &(NodeEvent){ .kind = NODE_EVENT_PUBLISHED, .final = TRUE });
@@ -333,7 +333,7 @@ test_a_suspend_waits_for_who_may_be_able_to_write (void)
     g_assert_cmpuint (world->peer[i].ended, ==, 75);
 }
 
-/* n2 says nothing of whether it can. */
+/* n2 does not report whether it can write. */
 static void
 test_a_suspend_does_not_wait_for_ever (void)
 {
@@ -398,7 +398,7 @@ test_of_two_that_leave_one_stays (void)
   g_assert_cmpint (said (world, 0, "STAYED"), !=, said (world, 1, "STAYED"));
 }
 
-/* A row, while the engine halts. */
+/* A row that is reported while the engine halts. */
 static void
 tell_row (World *world, guint who, const char *path)
 {

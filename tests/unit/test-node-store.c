@@ -69,8 +69,7 @@ test_rows_are_at_risk_until_they_are_published (void)
   g_assert_cmpuint (stats_of (world, 1).unpublished_us, ==, 0);
 }
 
-/* T1-3a: the rows of a node that left are read again by the coordinator, which holds them for
- * whoever needs them. */
+/* T1-3a: the coordinator reads the rows of a node that left again, and offers them. */
 static void
 test_rows_go_to_the_coordinator_and_come_back_as_orphans (void)
 {
@@ -103,7 +102,7 @@ say_kept (World *world, guint who, guint32 children)
   tell (world, who, &(NodeEvent){ .kind = NODE_EVENT_ROWS, .rows = rows });
 }
 
-/* How many children the state stands for that this node gets from node 0; 0: none. */
+/* The number of children for which the state stands that this node gets from node 0; 0: none. */
 static guint32
 recall (World *world, guint who, guint64 loan)
 {
@@ -137,12 +136,12 @@ test_what_was_kept_is_recalled_from_the_coordinator (void)
   g_assert_true (said (world, 2, "KNOWN /3 finished"));
   forget_log (world);
   say_kept (world, 1, 6);
-  say_kept (world, 2, 5); /* another runs it too, and is not as far */
+  say_kept (world, 2, 5); /* another node runs the job, too, and is not as far */
   g_assert_true (said (world, 0, "SAVE /3"));
-  g_assert_false (said (world, 2, "KNOWN /3 finished")); /* it knows who has it */
-  adopt (world, 2, "/3", 6, 0);                          /* the job itself, which nobody holds */
+  g_assert_false (said (world, 2, "KNOWN /3 finished")); /* n2 knows who has the state */
+  adopt (world, 2, "/3", 6, 0);                          /* the job itself, which no node holds */
   g_assert_true (said (world, 2, "FORGET /3") && said (world, 2, "BACK 6"));
-  g_assert_true (said (world, 2, "KNOWN /3 finished")); /* and the engine forgets by paths */
+  g_assert_true (said (world, 2, "KNOWN /3 finished")); /* the engine forgets offers by paths */
 
   g_assert_cmpuint (recall (world, 2, 7), ==, 6);
   g_assert_cmpuint (recall (world, 0, 8), ==, 6);
@@ -163,16 +162,18 @@ test_a_job_and_what_it_kept_are_held_side_by_side (void)
   g_assert_true (said (world, 0, "RUN /3"));
 
   say_kept (world, 0, 4);
-  die (world, 2); /* the coordinator runs an orphan now, and holds what it kept */
+  die (world, 2); /* the coordinator runs an orphan now, and holds its kept state */
   pass (world, 1000000);
   g_assert_cmpuint (recall (world, 1, 70), ==, 4);
   adopt (world, 1, "/3", 71, 0);
   finish (world, 0, "/3");
   g_assert_true (said (world, 1, "PUT 71"));
-  g_assert_cmpuint (recall (world, 1, 72), ==, 4); /* it is withdrawn, the state is not */
+  g_assert_cmpuint (recall (world, 1, 72), ==,
+                    4); /* the job's offer is withdrawn, the state's is not */
 }
 
-/* Its coordinator has opened and published once; node `fast` has the fast path to the store. */
+/* The world's coordinator has opened and published once; node `fast` has the fast path to the
+ * store. */
 static World *
 world_that_elects (guint n, guint fast)
 {
@@ -228,7 +229,8 @@ test_the_fastest_bid_is_elected_and_gets_whole_frontiers (void)
   g_assert_true (said (world, 1, "COORDINATOR") && said (world, 0, "RETIRE"));
   for (guint i = 0; i < 3; i++)
     g_assert_true (is_coordinator (world, 1, i) && world->peer[i].bids == 1);
-  /* Rows wait until it has taken over; what the one before says counts no more. */
+  /* Rows wait until the new coordinator has taken over; messages of the earlier one no longer
+   * count. */
   send_row (world, 2);
   g_assert_false (said (world, 1, "SAVE /3"));
   tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_PUBLISHED, .number = 2, .saved = 9 });
@@ -254,7 +256,7 @@ test_a_bid_at_another_place_is_not_elected (void)
   g_assert_true (is_coordinator (world, 0, 2));
 }
 
-/* It has what is to be saved, and nobody else is left to write it. */
+/* The last node has the rows, and no other node is left to write them. */
 static void
 test_the_last_one_bids_though_it_leaves (void)
 {
@@ -373,7 +375,7 @@ test_a_start_without_anybody_who_can_write_ends_with_4 (void)
   g_assert_cmpuint (world->peer[0].ended, ==, NODE_END_NO_STORE);
 }
 
-/* Nobody waits for others again after he has waited for a store that says nothing. */
+/* A node that has waited for a silent store does not wait for other nodes again. */
 static void
 test_a_start_ends_soon_after_a_long_silence (void)
 {
@@ -387,7 +389,7 @@ test_a_start_ends_soon_after_a_long_silence (void)
   g_assert_cmpuint (world->peer[0].ended, ==, NODE_END_NO_STORE);
 }
 
-/* The run goes on, and its answer is given. */
+/* Later the run goes on without the store and gives its answer. */
 static void
 test_later_the_run_goes_on_without (void)
 {
@@ -405,7 +407,7 @@ test_later_the_run_goes_on_without (void)
   g_assert_cmpuint (world->peer[0].ended, ==, 0);
 }
 
-/* n0, the master, is left, and its bid takes long; main is finished after `done_us` of that. */
+/* Only n0, the master, is left, and its bid takes long; main ends `done_us` after its beginning. */
 static World *
 world_with_a_slow_bid (guint64 done_us)
 {
@@ -428,7 +430,7 @@ test_the_answer_waits_for_a_slow_bid (void)
 {
   for (guint i = 0; i < 2; i++)
     {
-      /* before or after the first election was over for want of it */
+      /* before or after the first election ended without the bid */
       g_autoptr (World) world = world_with_a_slow_bid ((i == 0 ? 5 : 11) * G_USEC_PER_SEC);
       pass (world, 20 * G_USEC_PER_SEC);
       g_assert_cmpuint (world->peer[0].ended, ==, 999);
@@ -450,7 +452,7 @@ test_the_answer_does_not_wait_for_ever (void)
     }
 }
 
-/* The order to close is gone with the coordinator, and nobody takes its place. */
+/* The order to close is lost with the coordinator, and no node replaces that. */
 static void
 test_the_end_does_not_wait_for_a_coordinator_that_is_gone (void)
 {
@@ -506,7 +508,7 @@ test_who_was_asked_for_a_bid_over_a_broken_link_is_asked_again (void)
   break_link (world, link);
   pass (world, G_USEC_PER_SEC);
 
-  g_assert_cmpuint (world->peer[1].bids, >, 0); /* once for each link that was made */
+  g_assert_cmpuint (world->peer[1].bids, >, 0); /* once for each new link */
   g_assert_true (is_coordinator (world, 1, 0));
 }
 

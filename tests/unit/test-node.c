@@ -103,7 +103,7 @@ test_what_a_dead_thief_held_comes_back (void)
   g_assert_cmpuint (stats_of (world, 0).jobs_lost, ==, 1);
 }
 
-/* The end of the run may be among it. */
+/* The messages of a dead node are still read: the end of the run may be among them. */
 static void
 test_the_dead_are_heard_out (void)
 {
@@ -111,7 +111,7 @@ test_the_dead_are_heard_out (void)
   start (world);
   world->peer[0].alive = FALSE;
   cut (world, 0, 2);
-  pass (world, 1000000); /* n2 has it proved, and n1 hears of it, whose link stands */
+  pass (world, 1000000); /* n2 has confirmed the death, and n1, whose link is up, is told */
   g_assert_cmpuint (members_of (world, 1), ==, 3);
   cut (world, 0, 1);
   pass (world, 1000000);
@@ -193,7 +193,7 @@ test_a_miss_forgets_before_it_comes_back (void)
   g_assert_cmpstr (world->peer[0].log->str, ==, "FORGET /7\nBACK 6\n");
 }
 
-/* An orphan whose holder gives it back, unrun, is not asked for there again. */
+/* The holder of an orphan that was returned unrun is not asked for it again. */
 static void
 test_an_orphan_that_is_returned_is_forgotten (void)
 {
@@ -206,7 +206,7 @@ test_an_orphan_that_is_returned_is_forgotten (void)
   adopt (world, 1, "/0", 9, 2);
   forget_log (world);
 
-  /* That it holds it no more may be said by another way, and come later. */
+  /* The report that it no longer holds the job may take another route and arrive later. */
   deliver (world, link_between (world, 1, 2), 1,
            &(Message){ .kind = MESSAGE_RETURNED, .number = 9 });
   g_assert_cmpstr (world->peer[1].log->str, ==, "FORGET /0\nBACK 9\n");
@@ -277,12 +277,12 @@ test_a_late_result_of_an_aborted_job_is_dropped (void)
   hunger (world, 1);
 
   step (world, 0, &(NodeEvent){ .kind = NODE_EVENT_ABORTED, .loan = loan });
-  finish (world, 1, "/0"); /* before it has heard of it */
+  finish (world, 1, "/0"); /* before it has learned of the abort */
 
   g_assert_false (said (world, 0, "PUT 1"));
   g_assert_cmpuint (stats_of (world, 0).lent, ==, 0);
   g_assert_cmpuint (stats_of (world, 1).held, ==, 0);
-  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_ABORTED, .loan = loan }); /* said twice */
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_ABORTED, .loan = loan }); /* reported twice */
 }
 
 static void
@@ -294,7 +294,7 @@ test_an_abort_lost_with_its_link_is_made_good (void)
   hunger (world, 1);
 
   step (world, 0, &(NodeEvent){ .kind = NODE_EVENT_ABORTED, .loan = loan });
-  while (!g_queue_is_empty (world->posts)) /* what was under way is lost */
+  while (!g_queue_is_empty (world->posts)) /* the messages in transit are lost */
     {
       Post *lost = g_queue_pop_head (world->posts);
       g_clear_pointer (&lost->bytes, g_bytes_unref);
@@ -362,7 +362,7 @@ test_a_refused_thief_is_told (void)
   g_autoptr (World) world = world_new (2, FALSE);
   start (world);
   tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_IDLE, .count = 1 });
-  pass (world, 20000000); /* it has backed off by now */
+  pass (world, 20000000); /* by now the pauses are long */
   g_assert_true (said (world, 0, "REQUEST"));
   g_assert_cmpuint (g_hash_table_size (world->peer[1].running), ==, 0);
 
@@ -372,7 +372,7 @@ test_a_refused_thief_is_told (void)
   g_assert_true (said (world, 1, "RUN /0")); /* at once */
 }
 
-/* Where nothing runs there is nothing to look for. */
+/* An engine without a running job has nothing to look for. */
 static void
 test_an_idle_engine_is_not_asked_again (void)
 {
@@ -380,13 +380,14 @@ test_an_idle_engine_is_not_asked_again (void)
   start (world);
   for (guint i = 1; i < 3; i++)
     tell (world, i, &(NodeEvent){ .kind = NODE_EVENT_IDLE, .count = 1 });
-  pass (world, 60 * G_USEC_PER_SEC); /* they have refused each other, and ask every 3 s at most */
+  pass (world, 60 * G_USEC_PER_SEC); /* they have refused each other and ask at most every 3 s */
 
   g_assert_cmpuint (world->peer[1].owes, <, 60);
   g_assert_cmpuint (world->peer[0].owes, >, 200);
 }
 
-/* Node `from` has 200 jobs of `us` each, which `to` takes and finishes; then nothing is idle. */
+/* Node `from` has 200 jobs of `us` microseconds each, which `to` takes and finishes; after that no
+ * node is idle. */
 static void
 finish_many (World *world, guint from, guint to, guint64 us)
 {
@@ -415,12 +416,12 @@ test_many_short_jobs_come_together (void)
   g_assert_cmpuint (world->peer[1].steals, <, 20);
   g_assert_cmpuint (world->peer[0].jobs->len, ==, 0);
 
-  (void)offer (world, 0, "/200"); /* not in advance: they are done at once */
+  (void)offer (world, 0, "/200"); /* not in advance: the jobs are done at once */
   pass (world, 2 * G_USEC_PER_SEC);
   g_assert_false (said (world, 1, "RUN /200"));
 }
 
-/* Else it goes back and is fetched again in turns, and nobody begins it. */
+/* Otherwise the job would go back and be fetched again in turns, and never begin. */
 static void
 test_who_fetched_what_another_wants_asks_for_less (void)
 {
@@ -431,7 +432,7 @@ test_who_fetched_what_another_wants_asks_for_less (void)
   finish_many (world, 0, 1, STEAL_BRIEF_US);
   guint64 mine = offer (world, 0, "/200");
   pass (world, 2 * G_USEC_PER_SEC);
-  g_assert_true (said (world, 1, "RUN /200")); /* in advance: it is not hungry */
+  g_assert_true (said (world, 1, "RUN /200")); /* in advance: the node is not idle */
 
   forget_log (world);
   has_not_begun (world, 1, "/200");

@@ -10,7 +10,7 @@
 
 #define ALL G_MAXUINT32 /* tickets */
 
-static GString *noted; /* what the scribe of n0 was told, one line each: kind path @time */
+static GString *noted; /* what the scribe of n0 was told, a line for each event: kind path @time */
 
 static void
 watch_events (World *world, guint who, const NodeEffect *effect)
@@ -27,7 +27,7 @@ n_kept (World *world, guint who)
   return world->peer[who].node->events.kept.length;
 }
 
-/* n0 is coordinator; nobody keeps anything. */
+/* n0 is coordinator; no node keeps events. */
 static World *
 world_at_rest (guint n)
 {
@@ -43,7 +43,7 @@ world_at_rest (guint n)
   return world;
 }
 
-/* An event of this node's own. */
+/* An event that this node itself reports. */
 static void
 happen (World *world, guint who, const char *path)
 {
@@ -61,8 +61,8 @@ send_row (World *world, guint who, const char *path)
   tell (world, who, &(NodeEvent){ .kind = NODE_EVENT_ROWS, .rows = rows, .risk_us = 50 });
 }
 
-/* Of the coordinator (who 0), and of another. Rows come between, so each event has an order of its
- * own. */
+/* An event of the coordinator (who 0), and of another node. Rows come between, so each event has
+ * its own order. */
 static void
 test_an_event_is_kept_until_it_is_published (void)
 {
@@ -142,8 +142,8 @@ test_only_the_coordinator_in_its_lease_notes (void)
     }
 }
 
-/* What all see, the coordinator sees too, but perhaps later: only what it says of the roster counts
- * for that, and for nothing else. */
+/* An event that all nodes see is seen by the coordinator, too, but maybe later: only the
+ * coordinator's version of the roster confirms such events, and no others. */
 static void
 test_what_all_see_is_noted_by_the_roster (void)
 {
@@ -166,7 +166,7 @@ test_what_all_see_is_noted_by_the_roster (void)
   note.version = 0;
   note.number = node->events.number;
   deliver (world, link, 1, &note);
-  g_assert_cmpuint (n_kept (world, 1), ==, 1); /* the other, which was told */
+  g_assert_cmpuint (n_kept (world, 1), ==, 1); /* only the other event, which was told */
   note.number = 0;
   note.term = node->roster.term;
   note.version = node->roster.version;
@@ -178,10 +178,10 @@ test_what_all_see_is_noted_by_the_roster (void)
   note.term.number++; /* a newer term, whatever the version */
   note.version = 0;
   deliver (world, link, 1, &note);
-  g_assert_cmpuint (n_kept (world, 1), ==, 1); /* what was told */
+  g_assert_cmpuint (n_kept (world, 1), ==, 1); /* the told event */
 }
 
-/* What went over a link that broke is not lost, and is told once. */
+/* An event that was sent over a broken link is not lost, and is told once. */
 static void
 test_what_is_kept_is_told_once_over_all_links (void)
 {
@@ -203,7 +203,7 @@ test_what_is_kept_is_told_once_over_all_links (void)
   g_assert_cmpuint (n_kept (world, 1), ==, 0);
 }
 
-/* An event that was said in another lease is said again in this one. */
+/* An event that was told in another lease is told again in this one. */
 static void
 test_an_event_of_another_lease_is_not_taken (void)
 {
@@ -228,8 +228,8 @@ test_an_event_of_another_lease_is_not_taken (void)
   g_assert_cmpstr (noted->str, ==, line);
 }
 
-/* Somebody left by a roster that the coordinator does not have yet; it is noted all the same, since
- * the coordinator sees it itself, or goes on with that member. */
+/* A member left in a version of the roster that the coordinator does not have yet. The event is
+ * noted nevertheless, since the coordinator sees the change itself, or goes on with that member. */
 static void
 test_who_is_here_has_not_left (void)
 {
@@ -267,7 +267,7 @@ test_the_oldest_events_go_first (void)
   g_assert_cmpuint (((const Event *)kept->tail->data)->number, ==, first + EVENTS_MAX);
 }
 
-/* main has returned. n1 is the coordinator, and n2 has not told it what it keeps. */
+/* main has returned. n1 is the coordinator, and n2 has not told it the events that it keeps. */
 static World *
 world_that_ends (void)
 {
@@ -327,7 +327,8 @@ main_returns (World *world)
   tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_FINISH, .bytes = answer });
 }
 
-/* A member that is slow to answer. If another one has left, it may have to tell what that cost. */
+/* A member is slow to answer. If another one has left, that member may have to tell what it
+ * cost. */
 static void
 test_the_end_asks_when_somebody_has_left (void)
 {
@@ -351,8 +352,8 @@ test_the_end_asks_when_somebody_has_left (void)
     }
 }
 
-/* One has left before, another one dies while the first answers are under way: all are asked once
- * more, since that may have cost them something. */
+/* One member has left, another one dies while the first answers are in transit: all members are
+ * asked again, since the death may have cost them something. */
 static void
 test_the_end_asks_again_when_another_one_leaves (void)
 {
@@ -379,7 +380,7 @@ test_the_end_asks_again_when_another_one_leaves (void)
   g_assert_cmpuint (stats_of (world, 0).expired, ==, 0);
 }
 
-/* It stands still, or what it lives on has gone. */
+/* The member is stopped, or its host is gone. */
 static void
 test_the_end_does_not_wait_for_long (void)
 {
@@ -395,7 +396,7 @@ test_the_end_does_not_wait_for_long (void)
   g_assert_cmpuint (stats_of (world, 0).expired, ==, 1);
 }
 
-/* … nor at all for one that goes meanwhile: the change of the roster is enough. */
+/* … nor at all for a member that leaves meanwhile: the change of the roster is enough. */
 static void
 test_the_end_does_not_wait_for_the_dead (void)
 {
@@ -411,8 +412,8 @@ test_the_end_does_not_wait_for_the_dead (void)
   g_assert_true (said (world, 0, "FINAL"));
 }
 
-/* When a job began, how long it took and of which arguments it is goes with its row, whether a
- * stack gives it or the node that ran the job for another. */
+/* The begin, duration and arguments of a job are sent with its row, whether a stack reports it or
+ * the node that ran the job for another. */
 static void
 test_rows_tell_of_their_jobs (void)
 {
@@ -440,7 +441,7 @@ test_rows_tell_of_their_jobs (void)
   g_assert_cmpstr (its->args, ==, "YWJj");
 }
 
-/* … as the engine said when it ended. */
+/* … as the engine reported them when the job ended. */
 static void
 test_a_held_job_keeps_its_times (void)
 {
@@ -460,7 +461,7 @@ test_a_held_job_keeps_its_times (void)
   g_assert_cmpuint (held->took_ms, ==, 6);
 }
 
-/* The roster of n2, as it would be without n1 in this term. Returns what n2 keeps of that. */
+/* Gives n2 a roster of this term without n1. Returns the event that n2 keeps of that. */
 static EventState
 lose_1 (World *world, guint32 terms)
 {
@@ -479,8 +480,8 @@ lose_1 (World *world, guint32 terms)
   return event->state;
 }
 
-/* In one term the coordinator sees each version of the roster. Another term's master may never have
- * heard of whom the one before had let in. */
+/* In one term the coordinator sees each version of the roster. The master of the next term may
+ * never have known a member that the previous master had admitted. */
 static void
 test_who_left_between_two_terms_is_told (void)
 {
@@ -492,8 +493,8 @@ test_who_left_between_two_terms_is_told (void)
     }
 }
 
-/* A node that runs a job again need not wait for the disk to go on from what it kept. Results are
- * offered by those who have them; millions of them would be too much for one node. */
+/* A node that runs a job again must not wait for the disk to continue from its kept state. Results
+ * are offered by the nodes that have them; millions of them would be too much for one node. */
 static void
 test_kept_states_are_offered_at_once (void)
 {

@@ -13,7 +13,8 @@ tell (Scribe *scribe, const char *kind, const NodeId *node, const char *detail)
   scribe_told (scribe, kind, node, NULL, 0, detail, G_USEC_PER_SEC);
 }
 
-/* Each node that saw it tells it, with a clock of its own, and tells each coordinator. */
+/* Each node that saw an event reports it with its own clock, and to each coordinator: it is one
+ * row. */
 static void
 test_what_is_told_again_is_one_row (void)
 {
@@ -63,8 +64,8 @@ take_over (Place *place, gboolean goes_on)
   return scribe;
 }
 
-/* The next coordinator of the same life hears who left from others; all of an earlier life have,
- * and whether they were lost depends on how that life ended. */
+/* The next coordinator of the same run learns from others which nodes left. All nodes of an earlier
+ * start have left; whether they were lost depends on how that start ended. */
 static void
 test_a_life_begins_alone (void)
 {
@@ -104,7 +105,7 @@ test_a_life_begins_alone (void)
   assert_answer (place->target, "SELECT count(*) FROM node WHERE left IS NULL", "0");
 }
 
-/* Nobody who lives saw it leave. */
+/* No living node saw the leaving of the others. */
 static void
 test_at_the_end_the_others_are_gone (void)
 {

@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-/* Items of a manual: the text of each list item of an option, and of each verb, by the words that
- * lead there: "run", "run --nodes", "run -n"; "program --spin" in satin(7). */
+/* Items of a manual: the text of each list item of an option or a verb, by its name: "run", "run
+ * --nodes", "run -n"; "program --spin" in satin(7). */
 typedef struct
 {
   GHashTable *texts; /* of GString, which names share */
@@ -74,7 +74,7 @@ read_section (const char *file, const char *title)
   return g_strsplit (begin, "\n", -1);
 }
 
-/* `verb`: before the first one that is named. */
+/* `verb`: the verb of the items before the first one that names a verb. */
 static Manual
 read_manual (const char *file, const char *title, const char *verb)
 {
@@ -108,7 +108,7 @@ read_manual (const char *file, const char *title, const char *verb)
   return manual;
 }
 
-/* The names of a row as the manual has them: of --nodes and -n. */
+/* TRUE if a row has this name, in the manual's form: --nodes or -n. */
 static gboolean
 has_name (const GPtrArray *rows, const char *name)
 {
@@ -116,7 +116,7 @@ has_name (const GPtrArray *rows, const char *name)
   return options_find (rows, name, &value) != NULL && value == NULL;
 }
 
-/* Where only its title may say what a row says. */
+/* TRUE if the item may refer to that of `run` instead of repeating a row. */
 static gboolean
 is_as_of_run (const GString *text)
 {
@@ -148,7 +148,7 @@ check_row (const Manual *manual, const char *verb, const Option *row)
     g_error ("the manual does not say of '%s': %s", key, sentence);
 }
 
-/* Both ways: what `rows` has, and nothing else. */
+/* Checks that the manual has all options of `rows` and no others. */
 static void
 check_verb (const Manual *manual, const char *verb, const GPtrArray *rows)
 {
@@ -168,7 +168,7 @@ check_verb (const Manual *manual, const char *verb, const GPtrArray *rows)
       g_error ("the manual has '%s', which is no option", (char *)key);
 }
 
-/* resume takes what run does, except what its text names. */
+/* resume takes the options of run, except those that its text names. */
 static void
 check_resume (const Manual *manual)
 {
@@ -269,8 +269,7 @@ the_synopsis_is_true (void)
   g_assert_cmpuint (found, ==, g_strv_length (verbs));
 }
 
-/* One line of a page for each row: names, value, help, and what is usual and the limits behind it.
- */
+/* The page has one line for each row: names, value, help, and then default and limits. */
 static void
 help_has_each_option (void)
 {
@@ -311,7 +310,7 @@ row_of (const char *verb, const char *word)
   return options_find (rows, word, &value);
 }
 
-/* What a row says in words is what constants say. */
+/* Numbers in the text of a row are those of the constants. */
 static void
 words_are_those_of_constants (void)
 {
@@ -338,7 +337,7 @@ words_are_those_of_constants (void)
       g_assert_nonnull (strstr (protect->takes, plan_name ((PlanName)i)));
       g_assert_nonnull (strstr (protect->entry.description, plan_name ((PlanName)i)));
     }
-  g_assert_cmpuint (g_strv_length (plans), ==, PLANS - 1); /* the last two stand about an "or" */
+  g_assert_cmpuint (g_strv_length (plans), ==, PLANS - 1); /* the last two are joined by "or" */
 }
 
 int

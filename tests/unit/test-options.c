@@ -129,7 +129,7 @@ files_become_absolute (void)
   options_clear (&options);
 }
 
-/* A main of the program's own: its words stay, each where it was in memory. */
+/* A program with its own main: its arguments stay, each at its place in memory. */
 static void
 what_is_left_is_taken_out_in_place (void)
 {
@@ -164,7 +164,8 @@ file_uris_are_paths (void)
   options_clear (&options);
 }
 
-/* `a`, the option in the words `first` and `second` (nullable), and `b`: only a and b are left. */
+/* `a`, the option in the arguments `first` and `second` (nullable), and `b`: only a and b
+ * remain. */
 static void
 check_taken (const Option *row, const OptionSample *sample, const char *first, const char *second,
              const char *wanted)
@@ -188,7 +189,7 @@ check_taken (const Option *row, const OptionSample *sample, const char *first, c
   options_clear (&other);
 }
 
-/* The value may be missing, wrong, or said twice. */
+/* The value may be missing, wrong, or given twice. */
 static void
 check_value (const Option *row)
 {
@@ -225,7 +226,8 @@ check_value (const Option *row)
   options_clear (&options);
 }
 
-/* Each row of the table that a program takes; what only looks like one is the program's. */
+/* Each row of the table of a program's options; arguments that only look like an option are left to
+ * the program. */
 static void
 each_option_of_a_program (void)
 {

@@ -9,7 +9,7 @@
 
 static char *folder;
 
-/* The event of a request; its kind is NODE_EVENTS, if there is none. */
+/* The event of a request; its kind is NODE_EVENTS if there is none. */
 static NodeEvent
 event_of (Driver *driver, const char *request, const char *reply_has)
 {
@@ -23,7 +23,8 @@ event_of (Driver *driver, const char *request, const char *reply_has)
   return has_event ? event : (NodeEvent){ .kind = G_MAXINT };
 }
 
-/* No number: the usual patience, 0. A number: at least 1 us, so that 0 s is not taken for none. */
+/* Without a number: the default patience, 0. A number gives at least 1 us, so that 0 s is not taken
+ * for the default. */
 static void
 seconds_follow_the_word (void)
 {
@@ -78,7 +79,7 @@ other_words (void)
   for (guint i = 0; i < G_N_ELEMENTS (unknown); i++)
     g_assert_cmpint (event_of (driver, unknown[i], "unknown request").kind, ==, G_MAXINT);
 
-  /* A run gets a checkpoint once; the same place may be said again. */
+  /* A run gets a checkpoint only once; the same place may be given again. */
   NodeEvent event = event_of (driver, CONTROL_CHECKPOINT "/a\\tb.db", "ok");
   g_assert_cmpint (event.kind, ==, NODE_EVENT_CHECKPOINT);
   g_assert_cmpstr (event.text, ==, "/a\\tb.db");
@@ -145,7 +146,7 @@ only_files_of_the_end_are_told (void)
   g_free (driver);
 }
 
-/* The pieces make the file, at any offset. */
+/* The pieces together are the file, for any offset. */
 static void
 files_come_in_pieces (void)
 {

@@ -48,7 +48,7 @@ assert_refused (const char *path, const char *sentence)
   g_assert_cmpstr (error->message, ==, sentence);
 }
 
-/* A trial leaves nothing, and what stands there as it was. */
+/* A trial leaves no file, and does not change an existing one. */
 static void
 test_writable (void)
 {
@@ -86,11 +86,11 @@ test_written (void)
 
   g_assert_true (outlet_write (path, "first", NULL));
   g_assert_cmpint (symlink (path, link), ==, 0);
-  g_assert_true (outlet_write (link, "second", NULL)); /* to where it leads */
+  g_assert_true (outlet_write (link, "second", NULL)); /* to the target of the link */
   assert_holds (path, "second");
   g_assert_true (g_file_test (link, G_FILE_TEST_IS_SYMLINK));
   g_assert_cmpint (mkfifo (pipe, 0600), ==, 0);
-  int fd = g_open (pipe, O_RDWR | O_CLOEXEC, 0); /* a reader, and nobody waits */
+  int fd = g_open (pipe, O_RDWR | O_CLOEXEC, 0); /* a reader is there, so the write does not wait */
   g_assert_cmpint (fd, >=, 0);
   g_assert_true (outlet_write (pipe, "through", NULL));
   g_assert_cmpint (read (fd, text, sizeof text - 1), ==, 7);

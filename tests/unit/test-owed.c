@@ -76,7 +76,7 @@ finish_root (World *world)
   finish (world, 0, "");
 }
 
-/* When the root begins, all others are owed work, but for those that leave. */
+/* When the root begins, all other nodes are owed work, except those that leave. */
 static void
 test_who_is_owed (void)
 {
@@ -92,8 +92,8 @@ test_who_is_owed (void)
   g_assert_cmpuint (seen.count, ==, 3);
 }
 
-/* The engine shares all the time, and nobody takes anything: each is told once, the one that waits
- * longest first; the pauses double, up to the longest. */
+/* The engine shares jobs all the time, and no thief takes one: each thief is told once, the one
+ * that waits longest first. The pauses double up to the longest. */
 static void
 test_pauses_double (void)
 {
@@ -119,13 +119,13 @@ test_pauses_double (void)
   g_assert_cmpuint (pause_us, ==, LEND_TELL_MAX_US);
 }
 
-/* What is shared while the next one is not to be told yet is asked for again as soon as it is. */
+/* Jobs that are shared before the next thief may be told are asked for again as soon as it may. */
 static void
 test_a_late_word_is_not_lost (void)
 {
   g_autoptr (World) world = begun (6);
   Lend *lend = lend_of (world);
-  pass (world, 10 * G_USEC_PER_SEC); /* it looks seldom by now */
+  pass (world, 10 * G_USEC_PER_SEC); /* by now the looks are rare */
   for (guint i = 0; i < 3; i++)
     {
       while (world->now_us < lend->tell_us)
@@ -141,7 +141,7 @@ test_a_late_word_is_not_lost (void)
     }
 }
 
-/* The engine is asked again in pauses that double, while something runs here and nothing halts. */
+/* The engine is asked again at doubling intervals while a job runs here and nothing halts. */
 static void
 test_looks_double (void)
 {
@@ -165,8 +165,8 @@ test_looks_double (void)
   g_assert_cmpuint (seen.n_asked, ==, n);
 }
 
-/* A thief that departs, or asks anew, is owed nothing. If it is refused, it waits again, behind the
- * others; the looks begin anew with the first of all. */
+/* A thief that leaves or asks again is owed nothing. If it is refused, it waits again, behind the
+ * others; the pauses start again with the first thief. */
 static void
 test_asks_anew (void)
 {
@@ -194,7 +194,7 @@ test_asks_anew (void)
   g_assert_cmpuint (seen.n_asked, >=, n + 2); /* for the refusal, and a look */
 }
 
-/* A job is taken: then the others hear of more at once, and the pauses begin anew. */
+/* After a job is taken the other thieves are told of more at once, and the pauses start again. */
 static void
 test_who_takes_ends_the_pauses (void)
 {
@@ -214,7 +214,8 @@ test_who_takes_ends_the_pauses (void)
   g_assert_cmpuint (lend_of (world)->tell_pause_us, ==, 2 * LEND_TELL_MIN_US);
 }
 
-/* The engine hears of all that wait: those that were refused, and those for which it looks now. */
+/* The engine is told of all waiting thieves: those that were refused, and those for which it
+ * searches now. */
 static void
 test_all_that_wait_count (void)
 {
@@ -231,7 +232,7 @@ test_all_that_wait_count (void)
   g_assert_cmpuint (seen.count, ==, 5);
 }
 
-/* It got less than it wanted: there is nothing to tell the others of. */
+/* A thief got less than it wanted: there is no work of which to tell the others. */
 static void
 test_who_gets_less_is_the_last (void)
 {
@@ -243,7 +244,7 @@ test_who_gets_less_is_the_last (void)
   g_assert_cmpuint (seen.n, ==, 0);
 }
 
-/* While all halts nobody is told, and the engine is not asked. */
+/* While the run halts no thief is told, and the engine is not asked. */
 static void
 test_nothing_while_all_halts (void)
 {
@@ -263,7 +264,7 @@ test_nothing_while_all_halts (void)
   g_assert_cmpuint (seen.n_asked, ==, n);
 }
 
-/* No reply has more than it may, whatever was asked for. */
+/* No reply has more jobs than the limit, whatever was asked for. */
 static void
 test_no_more_than_the_limit (void)
 {

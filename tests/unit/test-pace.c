@@ -26,7 +26,7 @@ test_the_rest_is_the_cost_times_the_duty (void)
   g_assert_cmpuint (pace_rest_us (&pace, 2500 * 1000), ==, PACE_DUTY * 12500);
 }
 
-/* Before the first measurement a usual cost counts, since an empty file says nothing. */
+/* Before the first measurement a default cost is used, since an empty file gives no cost. */
 static void
 test_an_empty_file_tells_no_cost (void)
 {
@@ -38,7 +38,7 @@ test_an_empty_file_tells_no_cost (void)
   g_assert_cmpuint (rest_us, <=, PACE_DUTY * 50 * 1000);
 }
 
-/* The syncs of a small file are no reason to publish a larger one seldom. */
+/* The syncs of a small file are no reason to publish a larger file less often. */
 static void
 test_a_small_file_does_not_tell_the_cost_of_a_large_one (void)
 {

@@ -9,7 +9,7 @@
 
 #define DEPTH_MAX 4
 
-#define FIXED "(tt)" /* what pack_fixed can write */
+#define FIXED "(tt)" /* the types that pack_fixed can write */
 
 static void
 append_type (GString *type, guint depth)
@@ -135,7 +135,7 @@ copy_items (Unpacker *from, Packer *to, const GVariantType *type)
       copy_item (from, to, item);
 }
 
-/* (transfer full, nullable): what was read, written again; NULL: it was not accepted. */
+/* (transfer full, nullable): the value that was read, written again; NULL: it was not accepted. */
 static GByteArray *
 copy (const char *type, const guint8 *data, gsize size)
 {
@@ -193,7 +193,7 @@ library_accepts (const char *type, const guint8 *data, gsize size)
   return g_variant_is_normal_form (value);
 }
 
-/* What is accepted is in normal form, so it is written again as it was. */
+/* An accepted value is in normal form, so it is written as the same bytes. */
 static void
 test_damage_is_refused (void)
 {
@@ -218,8 +218,8 @@ test_damage_is_refused (void)
       refused += again == NULL;
       if (again != NULL)
         g_assert_cmpmem (again->data, again->len, data, size);
-      /* Not the other way round: the library takes no bytes at all for a default value, also inside
-       * of others. */
+      /* Not the other way round: the library accepts zero bytes as a default value, also inside
+       * other values. */
       g_assert_true (G_BYTE_ORDER == G_BIG_ENDIAN || again == NULL
                      || library_accepts (type, data, size));
     }
@@ -227,7 +227,7 @@ test_damage_is_refused (void)
 }
 
 /* More items and more bytes than a Packer has room for in itself. */
-/* Ten texts in 240 bytes, and a table of their ends in so many bytes each. */
+/* Ten texts in 240 bytes, with a table of their ends of `width` bytes each. */
 static gboolean
 is_read (guint width)
 {
@@ -250,7 +250,7 @@ is_read (guint width)
   return unpack_end (&unpacker) && n == 10;
 }
 
-/* The reader takes the width from the size of the whole, so both look right. */
+/* The reader derives the width from the total size, so both look valid. */
 static void
 test_ends_take_as_little_as_they_can (void)
 {

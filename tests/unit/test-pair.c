@@ -6,7 +6,7 @@
 #include "coordinator/ledger.h"
 #include "coordinator/pair.h"
 
-#define BASE_BYTES (128 * 1024) /* the least that has a delta */
+#define BASE_BYTES (128 * 1024) /* the smallest base that may have a delta */
 
 static Ledger *
 begin (Place *place, const char *run)
@@ -51,7 +51,7 @@ make_pair (Place *place, const char *run, const char *base, const char *delta)
   ledger_free (ledger);
 }
 
-/* All that readers find, by their paths. */
+/* Checks the paths of all rows that a reader finds. */
 static void
 assert_paths (const char *target, const char *expected)
 {
@@ -90,7 +90,7 @@ test_a_delta_of_another_run_is_not_read (void)
   assert_paths (one->target, "/0 /4 /5 ");
 }
 
-/* A delta that a death left behind beside a newer base of its run says nothing new. */
+/* A delta that a dead writer left beside a newer base of its run adds nothing new. */
 static void
 test_an_old_delta_of_the_same_run_adds_what_it_has (void)
 {
@@ -106,7 +106,7 @@ test_an_old_delta_of_the_same_run_adds_what_it_has (void)
   assert_paths (one->target, "/0 /1 ");
 }
 
-/* The first page of a file is lost, so what proves itself has to be searched for. */
+/* Destroys the first page of a file, so that sound rows have to be searched for. */
 static void
 spoil (const char *path)
 {
@@ -117,8 +117,8 @@ spoil (const char *path)
   g_assert_cmpint (fclose (file), ==, 0);
 }
 
-/* Base, delta or both are damaged: the rows that are left are united all the same, and the file
- * that comes of that says that it is one of what was left. */
+/* Base, delta or both are damaged: the remaining rows are merged nevertheless, and the new file
+ * records that it was salvaged. */
 static void
 test_what_is_left_of_both_is_united (void)
 {
@@ -145,8 +145,8 @@ test_what_is_left_of_both_is_united (void)
     }
 }
 
-/* A damaged delta may have lost the row that says that it is one, a whole file that has no such row
- * is none. */
+/* A damaged delta may have lost the row that marks it as a delta. A whole file without that row is
+ * no delta. */
 static void
 test_a_damaged_delta_need_not_say_what_it_is (void)
 {

@@ -173,7 +173,7 @@ carry_stem (const char *id, const char *stem, void *data)
   Carry *carry = data;
   char outer[17];
 
-  /* The outermost first: what this one continues is there already. */
+  /* The outermost stem comes first: the stem that this one continues is there already. */
   if (path_stem (stem, outer))
     g_assert_nonnull (stems_lookup (carry->to, outer));
   g_assert_true (stems_add (carry->to, id, stem));
@@ -223,7 +223,7 @@ test_carry_rest (void)
   /* Four of the first path, three more for the second. */
   g_assert_cmpuint (carry.count, ==, 7);
 
-  /* A stem whose own is missing is not whole, until that comes. */
+  /* A stem is incomplete until the stem that it continues is there. */
   g_array_set_size (numbers, 0);
   cousin = random_path (stems, numbers, 129);
   char inner[17], outer[17];
@@ -264,7 +264,7 @@ test_stems_below (void)
     }
 }
 
-/* The way up to the root is not walked for every path. */
+/* The path up to the root is not walked for every path. */
 static void
 test_very_deep (void)
 {
@@ -309,7 +309,7 @@ test_stems_refused (void)
   g_assert_cmpuint (stems_count (stems), ==, 1);
 }
 
-/* No root lies below another one, nor does what is below it, however deep. */
+/* No root lies below another one, nor does any job below it, however deep. */
 static void
 test_roots (void)
 {

@@ -20,8 +20,8 @@ for_each_kind (void (*test) (Fixture *f))
     }
 }
 
-/* What stands there comes; what is here already does not come again; a delta that is gone there
- * goes, and what was brought stays when nothing stands there any more. */
+/* The files at the store are fetched; files that are here already are not fetched again; a delta
+ * that is gone there is removed here; the copy stays if there is nothing at the store any more. */
 static void
 copies (Fixture *f)
 {
@@ -34,7 +34,7 @@ copies (Fixture *f)
       g_autoptr (GBytes) delta = make_file (2, 'c', i + 11, FALSE);
       put ("/files/a.db", base);
       put ("/files/a.db-delta", delta);
-      assert_copy (f, base, NULL); /* whose base does not say so is not looked at */
+      assert_copy (f, base, NULL); /* the delta of a base that names none is ignored */
       guint64 sent, received;
       g_autoptr (Place) place = place_at (f->kind);
       PlacePair pair = { 0 };
@@ -64,8 +64,8 @@ test_copies (void)
   for_each_kind (copies);
 }
 
-/* Requests `at` to `last` fail: it is said, and no part is taken for a copy, by nobody, nor later.
- * FALSE: there were not so many. */
+/* Requests `at` to `last` fail: the error is reported, and no partial file is ever taken for a
+ * copy. FALSE: there were not so many. */
 static gboolean
 fail_one (const Kind *kind, ShelfFault fault, guint at, guint last, guint n_pages)
 {
@@ -111,8 +111,8 @@ test_every_request_fails (void)
         }
 }
 
-/* Another writer comes between any two requests: what is brought is wholly of one of them, and a
- * base that says that it has a delta comes with the one that stands there. */
+/* Another writer acts between any two requests: the copy is wholly one of the two versions, and a
+ * base that names a delta comes with its own. */
 static gboolean
 replace_at (const Kind *kind, guint at, guint n_pages)
 {
@@ -127,7 +127,7 @@ replace_at (const Kind *kind, guint at, guint n_pages)
   gboolean good = refresh (&f, &pair, &error);
   gboolean was_reached = shelf_requests () >= at;
   shelf_between (0, NULL, NULL);
-  if (!good) /* only who has begun to read the old one can notice */
+  if (!good) /* only a reader that has begun to read the old version can notice */
     g_assert_nonnull (strstr (error->message, "somebody replaced it while it was read"));
   else if (pair.delta.exists)
     g_assert_true (is_file (f.to, newer.base) && is_file (f.to_delta, newer.delta));
@@ -174,7 +174,7 @@ test_no_room_here (void)
 
   g_free (f.to);
   f.to = g_steal_pointer (&to);
-  g_assert_cmpint (g_mkdir (f.to, 0700), ==, 0); /* a folder has its name */
+  g_assert_cmpint (g_mkdir (f.to, 0700), ==, 0); /* a folder has the name of the copy */
   g_assert_false (refresh (&f, &pair, &error));
   g_assert_error (error, PLACE_ERROR, PLACE_ERROR_LOCAL);
   g_assert_cmpint (g_rmdir (f.to), ==, 0);
@@ -182,7 +182,7 @@ test_no_room_here (void)
   end (&f);
 }
 
-/* ---- what stands there is compared, and the place is tried ---- */
+/* ---- copies are compared with the store, and the place is tried ---- */
 
 static gboolean
 holds (const Fixture *f, const char *path, GError **error)
@@ -207,7 +207,7 @@ test_holds (void)
       g_autofree guint8 *copy = g_memdup2 (g_bytes_get_data (bytes, NULL), size);
       begin (&f, &kinds[i]);
       g_assert_true (g_file_set_contents (f.moved, (char *)copy, (gssize)size, NULL));
-      g_assert_false (holds (&f, f.moved, &error)); /* nothing stands there */
+      g_assert_false (holds (&f, f.moved, &error)); /* there is no file */
       put ("/files/a.db", bytes);
       g_assert_true (holds (&f, f.moved, &error));
       g_assert_no_error (error);
@@ -225,7 +225,7 @@ test_holds (void)
     }
 }
 
-/* A trial leaves nothing there, and what fails is said. */
+/* A trial leaves no file there, and failures are reported. */
 static void
 test_trial (void)
 {

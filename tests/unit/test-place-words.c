@@ -89,7 +89,7 @@ static const struct
   { HTTP, 0, CURLE_READ_ERROR, PLACE_ERROR_LOCAL, "a file of this machine" },
 };
 
-/* What the store answers to each request decides what is said, whatever was asked. */
+/* The message depends on the store's answer, whatever the request was. */
 static void
 test_answers (void)
 {
@@ -116,7 +116,7 @@ test_answers (void)
       }
 }
 
-/* What only who writes is told. */
+/* Messages that only a writer gets. */
 static void
 test_answers_to_a_writer (void)
 {
@@ -161,7 +161,7 @@ test_a_folder_is_no_file (void)
   assert_sentence (error, PLACE_ERROR_DOWN, "is it a folder?");
 }
 
-/* A store that was silent is not asked again in the same try, and anew when it is to be. */
+/* A store that was silent is not asked again in the same attempt; a new attempt asks again. */
 static void
 test_silent_ones_are_not_asked_again (void)
 {
@@ -199,8 +199,8 @@ test_given_up (void)
   assert_sentence (error, PLACE_ERROR_STOPPED, "the store is given up");
 }
 
-/* Where memory lacks for libcurl, a request is not made otherwise than it was meant: what stands
- * there is replaced only if it is what was expected. */
+/* If libcurl has no memory, no request is made with missing settings: a file is replaced only if it
+ * is the expected one. */
 static void
 test_no_memory (void)
 {

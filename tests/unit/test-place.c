@@ -54,7 +54,7 @@ typedef struct
   Place *place;
 } Fixture;
 
-/* The first bytes are what tags are made of. */
+/* Tags are computed from the first bytes. */
 static char *
 write_file (const Fixture *f, const char *name, char letter, gsize size)
 {
@@ -132,7 +132,7 @@ assert_changed (Place *place, const char *from, const PlaceState *expected)
   place_state_clear (&state);
 }
 
-/* NULL: nothing stands there, else the one of the three files that does. */
+/* NULL if there is no file, else the name of the one of the three files that is there. */
 static const char *
 what_stands (const Fixture *f, Place *place)
 {
@@ -222,7 +222,7 @@ test_promises_are_kept (void)
   for_each_kind (promises_are_kept);
 }
 
-/* An empty file is nothing, and not in the way. */
+/* An empty file counts as no file, and can be replaced. */
 static void
 an_empty_file_is_nothing (Fixture *f)
 {
@@ -250,7 +250,7 @@ look_between (gpointer data)
   g_assert_true (found == f->old || found == f->new);
 }
 
-/* What a reader finds between any two requests of a replacement is a whole file. */
+/* Between any two requests of a replacement a reader finds a whole file. */
 static void
 readers_find_a_whole_file (Fixture *f)
 {
@@ -276,8 +276,8 @@ look_for_lock (gpointer data)
   *has_lock = *has_lock || strstr (names, "a.db.lock/satin-by-") != NULL;
 }
 
-/* Requests `at` to `last` fail, and then all is well: one that failed is not held against the
- * store. FALSE: there were not so many. */
+/* Requests `at` to `last` fail, and later ones succeed: a failure has no lasting effect. FALSE:
+ * there were not so many. */
 static gboolean
 fail_one (const Kind *kind, ShelfFault fault, guint at, guint last, gboolean has_old)
 {
@@ -294,7 +294,7 @@ fail_one (const Kind *kind, ShelfFault fault, guint at, guint last, gboolean has
   gboolean was_reached = shelf_has_failed ();
   g_assert_true (good == (error == NULL));
   g_assert_false (
-      g_error_matches (error, PLACE_ERROR, PLACE_ERROR_CHANGED)); /* nobody else wrote */
+      g_error_matches (error, PLACE_ERROR, PLACE_ERROR_CHANGED)); /* no other writer wrote */
   g_assert_cmpint (now_us - began_us, <, (last > at ? 15 : 6) * G_USEC_PER_SEC);
   shelf_fail (SHELF_SOUND, 0, 0);
   place_ask_again (f.place);
@@ -310,7 +310,7 @@ fail_one (const Kind *kind, ShelfFault fault, guint at, guint last, gboolean has
   g_assert_true (has_lock || strcmp (kind->name, "s3") == 0);
   g_autofree char *names = shelf_names ();
   g_assert_null (strstr (names, ".tmp"));
-  g_autoptr (Place) another = place_at (kind); /* takes over a lock that could not be given back */
+  g_autoptr (Place) another = place_at (kind); /* takes over a lock that could not be released */
   assert_put (another, f.other, NULL, NULL);
   assert_stands (&f, f.other);
   g_assert_true (place_sweep (another, 0, NULL));
@@ -345,8 +345,8 @@ lock_again (gpointer data)
   shelf_make_folder ("/files/a.db.lock/satin-by-00000000-1-1-1-another-1");
 }
 
-/* A writer that got no lock for ten seconds goes on without one, and does not wait for so long each
- * time; but when it is to be had it takes it again. */
+/* A writer that got no lock for ten seconds continues without one, and does not wait so long each
+ * time; when the lock is free it takes it again. */
 static void
 a_lock_in_vain (Fixture *f)
 {
@@ -379,8 +379,8 @@ test_a_lock_in_vain_is_not_the_last (void)
 
 #define HOUR_US (G_GINT64_CONSTANT (3600) * G_USEC_PER_SEC)
 
-/* What another writer has put there is swept when it has not changed for so long: before that it
- * may be at work. */
+/* A file of another writer is swept when it has not changed for long: before that the writer may
+ * still work on it. */
 static void
 a_leftover_of_another (Fixture *f)
 {
@@ -388,7 +388,7 @@ a_leftover_of_another (Fixture *f)
   static const struct
   {
     gint64 later_us;
-    gsize size; /* to which it grows; 0: it does not */
+    gsize size; /* the size to which it grows; 0: it does not grow */
     gboolean stays;
   } looks[] = { { 0, 1, TRUE },
                 { HOUR_US / 2, 0, TRUE },
@@ -397,7 +397,7 @@ a_leftover_of_another (Fixture *f)
                 { 1, 0, FALSE } };
 
   if (strcmp (f->kind->name, "s3") == 0)
-    return; /* it needs no temporary files, and is not looked through */
+    return; /* this store needs no temporary files and is not searched */
   assert_put (f->place, f->old, NULL, NULL);
   for (guint i = 0; i < G_N_ELEMENTS (looks); i++)
     {
@@ -437,10 +437,10 @@ put_between (gpointer data)
     g_assert_error (error, PLACE_ERROR, PLACE_ERROR_CHANGED);
 }
 
-/* Of two that replace the same file one wins, wherever the other one comes between: what a writer
- * was told stands is never undone by one that expected something else. A patient rival takes over
- * the lock of one that stands still; then a store that compares nothing does not help between the
- * last look and the renames. */
+/* Of two writers that replace the same file one wins, wherever the other acts between its requests:
+ * a file whose writing was confirmed is never replaced by a writer that expected another. A patient
+ * rival takes over the lock of a stopped writer; then a store that compares nothing gives no
+ * protection between the last look and the renames. */
 static gboolean
 race (const Kind *kind, guint at, gboolean is_patient, guint *n_undone)
 {

@@ -25,7 +25,7 @@ each_name_is_read_back (void)
     }
 }
 
-/* Paper by paper, what a plan is. */
+/* The settings of each plan are those of its paper. */
 static void
 knobs_are_those_of_the_papers (void)
 {
@@ -57,7 +57,7 @@ knobs_are_those_of_the_papers (void)
     }
 }
 
-/* What waits for a keeper would wait for ever without one, and copies would go nowhere. */
+/* Without a keeper a plan must not wait for one, and must not make copies. */
 static void
 nothing_waits_without_a_keeper (void)
 {
@@ -76,7 +76,7 @@ a_file_fits_or_is_refused (void)
   static const struct
   {
     PlanName plan;
-    const char *alone, *with_file; /* a part of the sentence; NULL: none */
+    const char *alone, *with_file; /* a part of the message; NULL: none */
   } cases[] = { { PLAN_AUTO, NULL, NULL },
                 { PLAN_NAIVE, NULL, "--protect naive conflicts with --checkpoint" },
                 { PLAN_ORPHAN, NULL, "--protect orphan conflicts with --checkpoint" },
@@ -96,7 +96,7 @@ a_file_fits_or_is_refused (void)
       }
 }
 
-/* A ring needs two; where their number is not known yet, nothing is said. */
+/* A ring needs two nodes; if their number is not known yet, there is no message. */
 static void
 a_ring_has_two_nodes (void)
 {

@@ -7,7 +7,7 @@
 #include <glib-unix.h>
 #include <unistd.h>
 
-static int waited_ms; /* at most, when epoll_wait () was called last */
+static int waited_ms; /* the timeout of the last epoll_wait () */
 
 int
 epoll_wait (int set, struct epoll_event *events, int max, int timeout_ms)
@@ -93,14 +93,15 @@ remove_all (GIOCondition condition G_GNUC_UNUSED, void *data)
   return TRUE;
 }
 
-/* As when one link's message closes another. */
+/* As if the message of one link closed another link. */
 static void
 test_what_is_removed_is_not_called (void)
 {
   World world;
 
   world_open (&world, remove_all);
-  turn_for (&world, 1000); /* else the context, which is asked for the first time, is there, too */
+  turn_for (&world,
+            1000); /* otherwise the context, which is checked for the first time, is ready, too */
   for (guint i = 0; i < 2; i++)
     {
       poller_watch (world.poller, &world.watches[i], G_IO_IN);
@@ -140,7 +141,7 @@ attach_two (GIOCondition condition G_GNUC_UNUSED, void *data)
   return TRUE;
 }
 
-/* The context is asked again when something in it has changed, also by who drives. */
+/* The context is checked again when it has changed, also by the driving thread. */
 static void
 test_what_is_attached_is_dispatched (void)
 {
@@ -175,7 +176,7 @@ never (gint fd G_GNUC_UNUSED, GIOCondition condition G_GNUC_UNUSED, gpointer dat
   g_assert_not_reached ();
 }
 
-/* A descriptor of the context's is closed, and the next one gets its number. */
+/* A descriptor of the context is closed, and the next one gets its number. */
 static void
 test_a_number_may_be_used_again (void)
 {
@@ -191,7 +192,7 @@ test_a_number_may_be_used_again (void)
   g_source_unref (source);
   g_assert_cmpint (dup2 (world.ends[1][0], world.ends[0][0]), ==, world.ends[0][0]);
   poller_watch (world.poller, &world.watches[0], G_IO_IN);
-  turn_for (&world, 1000); /* the context is asked, and its descriptors are entered anew */
+  turn_for (&world, 1000); /* the context is checked, and its descriptors are registered again */
   fill (&world, 1);
   turn_for (&world, 1000);
 
@@ -199,7 +200,7 @@ test_a_number_may_be_used_again (void)
   world_close (&world);
 }
 
-/* A source that is gone wakes nobody, although its descriptor is open still. */
+/* A removed source wakes no thread, although its descriptor is still open. */
 static void
 test_a_source_that_is_gone_wakes_nobody (void)
 {
@@ -213,7 +214,7 @@ test_a_source_that_is_gone_wakes_nobody (void)
   turn_for (&world, 1000);
   g_source_destroy (source);
   g_source_unref (source);
-  turn_for (&world, 1000); /* the context says so */
+  turn_for (&world, 1000); /* the context reports it */
   fill (&world, 0);
   (void)poller_prepare (world.poller, &ready);
   poller_wait (world.poller, &ready, 0);
@@ -221,7 +222,7 @@ test_a_source_that_is_gone_wakes_nobody (void)
   world_close (&world);
 }
 
-/* What is due in less than a millisecond is waited for, not polled for. */
+/* A timer that is due in less than a millisecond is waited for, not polled for. */
 static void
 test_waiting_is_not_polling (void)
 {

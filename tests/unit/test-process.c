@@ -48,7 +48,7 @@ stay (void *data)
   return data;
 }
 
-/* TRUE: its first thread has ended. */
+/* TRUE if the first thread of the process has ended. */
 static gboolean
 is_headless (pid_t pid)
 {
@@ -60,7 +60,7 @@ is_headless (pid_t pid)
   return end != NULL && end[2] == 'Z';
 }
 
-/* So it is for a moment, too, when another thread executes a program. */
+/* The same state occurs for a moment when another thread executes a program. */
 static void
 test_a_process_outlives_its_first_thread (void)
 {
@@ -69,7 +69,7 @@ test_a_process_outlives_its_first_thread (void)
   if (pid == 0)
     {
       pthread_t thread;
-      alarm (30); /* should the test fail */
+      alarm (30); /* in case the test fails */
       pthread_create (&thread, NULL, stay, NULL);
       pthread_exit (NULL);
     }

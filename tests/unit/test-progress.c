@@ -9,9 +9,9 @@
 
 #include <math.h>
 
-#define WORK_US 2000 /* each job is at it so long at least when it is looked at */
+#define WORK_US 2000 /* how long each job has worked at least when its progress is read */
 
-static gint n_held, open; /* atomic: jobs that hold still; … go on */
+static gint n_held, open; /* atomic: the number of jobs that wait; … may go on */
 
 SATIN_JOB (hold, int32_t, (int32_t, n))
 {
@@ -155,7 +155,7 @@ test_each_job_has_its_own (void)
   rig_free (rig);
 }
 
-/* Its stack waits for what is lent: nobody works, and what was done is at risk still. */
+/* The stack waits for a lent job: no job runs, and the work that was done is still at risk. */
 static void
 test_a_waiting_job_is_at_risk (void)
 {
@@ -184,7 +184,7 @@ test_a_waiting_job_is_at_risk (void)
   rig_free (rig);
 }
 
-/* The share that scans have found is of jobs that run still: it goes when they end. */
+/* The share that scans have found belongs to running jobs: it is dropped when they end. */
 static void
 test_share (void)
 {

@@ -11,7 +11,7 @@
 #include "storage/rowsum.h"
 #include "storage/tables.h"
 
-#define BASE_BYTES (128 * 1024) /* the least that has a delta */
+#define BASE_BYTES (128 * 1024) /* the smallest base that may have a delta */
 
 static void
 be (const char *token)
@@ -25,7 +25,7 @@ be_trusting (const char *token)
   proof_set_rules (&(ProofRules){ .token = token, .trusts = TRUE });
 }
 
-/* NULL: refused, and why. */
+/* NULL with the reason if the file is refused. */
 static Ledger *
 begin (Place *place, const char *run, gboolean goes_on, GError **error)
 {
@@ -70,7 +70,7 @@ make_pair (Place *place, const char *run)
   ledger_free (ledger);
 }
 
-/* What somebody does to a file who has no key and can make each checksum. */
+/* Changes a file as a forger would who has no key but can make each checksum. */
 static void
 forge (const char *path, const char *text)
 {
@@ -136,9 +136,10 @@ test_rows_of_this_run_prove_themselves (void)
   ledger_free (ledger);
 }
 
-#define LARGE_BYTES (5u * 1024 * 1024) /* of a file that is read ahead (ledger-ahead.c) */
+#define LARGE_BYTES (5u * 1024 * 1024) /* the size of a file that is read ahead (ledger-ahead.c) \
+                                        */
 
-/* Rows that are added to a large file bear a proof, too. */
+/* Rows that are added to a large file have proofs, too. */
 static void
 test_rows_beside_a_large_file_prove_themselves (void)
 {
@@ -257,7 +258,8 @@ test_to_take_the_proofs_away_makes_a_strangers_file (void)
   assert_refused (place, "run-1");
 }
 
-/* Another coordinator of the run goes on, or this one finds that somebody put a file there. */
+/* Another coordinator of the run takes over, or this one finds that somebody has put a file
+ * there. */
 static void
 test_a_strangers_file_in_the_middle_of_a_run_is_left_alone (void)
 {
@@ -278,7 +280,7 @@ test_a_strangers_file_in_the_middle_of_a_run_is_left_alone (void)
   ledger_free (ledger);
 }
 
-/* Nobody can tell its files from those of others, but for the run that is at work on them. */
+/* Without a key only the run that works on a file can tell that the file is its own. */
 static void
 test_a_run_without_a_key_goes_on_with_its_own_file (void)
 {
@@ -295,7 +297,8 @@ test_a_run_without_a_key_goes_on_with_its_own_file (void)
   g_assert_null (begin (place, "run-2", TRUE, &error));
 }
 
-/* Damage took both rows that say which run it is; those who are at work on it know. */
+/* Damage destroyed both rows that name the run; a coordinator that works on the file knows the
+ * run. */
 static void
 test_a_file_that_lost_its_run_is_known_to_that_run (void)
 {
@@ -358,7 +361,7 @@ test_trust_writes_base_and_delta_anew (void)
   g_assert_cmpint (assert_paths (place->target, "/0 /1 ", 0), ==, SQL_ORIGIN_OWN);
 }
 
-/* As for programs that say where their token is. */
+/* The token of a program, as programs compute it from these arguments. */
 static char *
 token_of (char *const *argv)
 {
@@ -366,7 +369,8 @@ token_of (char *const *argv)
   return g_strdup ("me");
 }
 
-/* A base that has lost its arguments is known by those of its delta; both are whose they are. */
+/* A base that has lost its arguments is recognised by those of its delta; the owner of both is the
+ * same. */
 static void
 test_a_delta_knows_what_its_base_has_lost (void)
 {
@@ -386,11 +390,11 @@ test_a_delta_knows_what_its_base_has_lost (void)
       g_assert_cmpint (pair.base->origin, ==, SQL_ORIGIN_OWN);
       g_assert_true (pair.delta == NULL || pair.delta->origin == SQL_ORIGIN_OWN);
       g_assert_cmpint (pair.delta != NULL, ==,
-                       i == 0); /* which run it is of says what is its delta */
+                       i == 0); /* the run's id decides which delta belongs to it */
     }
 }
 
-/* Of whom a file is, what is said of it, and whether it is used. */
+/* The owner of a file, the message about it, and whether it is used. */
 static void
 test_what_is_used_and_said (void)
 {

@@ -18,7 +18,7 @@ static guint n_pauses, n_synced, n_folders_synced;
 static gsize synced_bytes;
 static gboolean sync_fails;
 
-/* What is synced is complete, and does not have its name yet. */
+/* A file that is synced is complete and does not have its final name yet. */
 int
 fsync (int fd)
 {
@@ -75,8 +75,8 @@ mode_of (const char *path)
   return status.st_mode & 0777;
 }
 
-/* Nobody else reads a checkpoint before it has its mode: that of the file which it replaces, or
- * what the umask gives any new file. */
+/* Other users cannot read a checkpoint before it has its mode: that of the file which it replaces,
+ * or what the umask gives a new file. */
 static void
 test_a_file_is_private_until_it_is_in_its_place (Fixture *f, gconstpointer unused)
 {
@@ -97,7 +97,7 @@ test_a_file_is_private_until_it_is_in_its_place (Fixture *f, gconstpointer unuse
     }
 }
 
-/* What a writer that died has left beside the file. */
+/* Makes a file as a dead writer leaves it beside the checkpoint. */
 static void
 put_temporary (Fixture *f, const char *name, gint64 age_s)
 {
@@ -117,8 +117,8 @@ stands (Fixture *f, const char *name)
   return g_file_test (path, G_FILE_TEST_EXISTS);
 }
 
-/* Dead writers' files and their journals go. So does what a writer of another host has not touched
- * for more than a day. All else stays. */
+/* Files of dead writers and their journals are removed, and so are files of a writer of another
+ * host that are older than a day. All other files stay. */
 static void
 test_only_what_nobody_writes_is_swept (Fixture *f, gconstpointer unused)
 {
@@ -161,7 +161,7 @@ test_only_what_nobody_writes_is_swept (Fixture *f, gconstpointer unused)
     }
 }
 
-/* Besides the work file and the checkpoint. */
+/* The number of files besides the work file and the checkpoint. */
 static guint
 count_others (Fixture *f)
 {
@@ -173,7 +173,7 @@ count_others (Fixture *f)
   return n;
 }
 
-/* Whatever the run is called: one name of a file comes of it, which a sweep knows. */
+/* Any name of a run gives one valid file name, which a sweep recognises. */
 static void
 test_any_name_of_a_run_will_do (Fixture *f, gconstpointer unused)
 {
@@ -190,8 +190,8 @@ test_any_name_of_a_run_will_do (Fixture *f, gconstpointer unused)
 
 #define N_STALE 100u
 
-/* A process that had our number, at the same time of another boot, may have left anything where we
- * write. It is in no one's way, and nothing of ours is left beside it. */
+/* A process with the same id, started at the same time after another boot, may have left any file
+ * where this process writes. It does no harm, and no file of ours is left beside it. */
 static void
 test_what_stood_there_is_written_over (Fixture *f, gconstpointer unused)
 {
@@ -209,12 +209,11 @@ test_what_stood_there_is_written_over (Fixture *f, gconstpointer unused)
   g_assert_true (publish_try (f->target, "run-1", NULL));
   g_assert_cmpuint (count_others (f), ==, 2 * N_STALE - 4);
   g_assert_true (publish_trial (f->target, "run-1", 1000, &us, NULL));
-  g_assert_cmpuint (count_others (f), ==,
-                    2 * N_STALE - 7); /* the name that it got has no journal */
+  g_assert_cmpuint (count_others (f), ==, 2 * N_STALE - 7); /* the file's new name has no journal */
 }
 
-/* A trial does what a publication of so many bytes does. Nothing of it is left, nor of one that
- * fails, and the checkpoint is as it was. */
+/* A trial does the same as a publication of so many bytes. It leaves no file, even if it fails, and
+ * does not change the checkpoint. */
 static void
 test_a_trial_leaves_nothing (Fixture *f, gconstpointer unused)
 {
@@ -249,7 +248,7 @@ test_a_trial_leaves_nothing (Fixture *f, gconstpointer unused)
   g_assert_cmpmem (before, size, after, size_after);
 }
 
-/* The mark in the header says whether a delta may follow: from so many bytes on. */
+/* The mark in the header shows whether a delta may follow: it may from so many bytes on. */
 static void
 test_the_mark_tells_of_a_delta (Fixture *f, gconstpointer unused)
 {

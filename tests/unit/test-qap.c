@@ -17,7 +17,8 @@ typedef struct
   Qap qap;
 } Sample;
 
-/* Numbers from -low to high, mirrored or not; some have a diagonal, some many zeros. */
+/* A matrix of numbers from -low to high, symmetric or not; some have a diagonal, some many
+ * zeros. */
 static void
 make (Sample *sample, GRand *rand)
 {
@@ -70,8 +71,8 @@ optimum (const Qap *qap)
   return try_all (qap, location, 0, taken);
 }
 
-/* The least cost of `most` or less that branching finds, or G_MAXINT64. What is left out of the
- * first branching is in skip. */
+/* The least cost of `most` or less that branching finds, or G_MAXINT64. `skip` has the choices to
+ * leave out of the first branching. */
 static gint64
 branch_all (const Qap *qap, Level *level, gint64 most, const gboolean *skip_facility,
             const gboolean *skip_location)
@@ -139,8 +140,8 @@ try_assign (const SmallTable *table, int row, guint32 left)
   return least;
 }
 
-/* The small assignment problem: its sum is the least, what it leaves is what each element costs
- * more, and along one assignment nothing. */
+/* The small assignment problem: its sum is the minimum; the reduced costs are what each element
+ * costs more, and are 0 along one assignment. */
 static void
 test_small (void)
 {
@@ -172,7 +173,8 @@ test_small (void)
         for (int l = 0; l < table.width; l++)
           {
             g_assert_cmpint (table.cost[k][l], >=, 0);
-            if (was.cost[k][l] == SMALL_BARRED) /* it remains too much, halved too */
+            if (was.cost[k][l]
+                == SMALL_BARRED) /* a barred element stays barred, also when halved */
               g_assert_cmpint (table.cost[k][l], >, SMALL_BARRED / 2);
           }
     }
@@ -186,7 +188,7 @@ typedef struct
   gboolean taken[QAP_MAX], is_placed[QAP_MAX];
 } Partial;
 
-/* The least cost of what is left, by trying all. */
+/* The least cost of the remaining placings, by trying all. */
 static gint64
 try_rest (Partial *partial, int facility)
 {
@@ -214,9 +216,9 @@ place (Partial *partial, int facility, int location, gboolean is_placed)
   partial->location[facility] = (guint8)location;
 }
 
-/* After each move of the dual, no placing of cost `most` or less costs less than the bound says, or
- * than the bound and the leader or the child say where facility[a] goes to location[b]. Then goes
- * on below a random one of those that are not out. */
+/* After each step of the dual, every placing of cost `most` or less costs at least the bound, and
+ * at least what the bound together with the leader or the child demands for facility[a] at
+ * location[b]. Then goes on below a placing that is not excluded. */
 static void
 check_dual (Dual *dual, Partial *partial, gint64 most, GRand *rand)
 {
@@ -265,7 +267,7 @@ check_dual (Dual *dual, Partial *partial, gint64 most, GRand *rand)
   g_assert_not_reached ();
 }
 
-/* On instances of small and of large costs, which a dual counts by the part and by the thousand. */
+/* On instances with small and with large costs, which a dual counts in parts and in thousands. */
 static void
 test_dual (void)
 {
@@ -301,8 +303,8 @@ test_dual (void)
   g_assert_cmpint (opened, >, 750);
 }
 
-/* Goes down a good placing of a larger instance: no dual bars it, nor is any bound above its cost.
- * TRUE: some bound rose above the first. */
+/* Follows a good placing of a larger instance: no dual excludes it, and no bound exceeds its cost.
+ * TRUE if a bound was above the first one. */
 static gboolean
 follow (const Qap *qap, const guint8 *location, gint64 cost, gint64 most, GRand *rand)
 {
@@ -388,7 +390,8 @@ test_start (void)
     }
 }
 
-/* A grid of 2 x 3: the identity and three more. All alike: all of them but the identity. */
+/* A grid of 2 x 3 has the identity and three more symmetries. If all locations are alike, all
+ * permutations but the identity are symmetries. */
 static void
 test_symmetries (void)
 {
