@@ -5,7 +5,7 @@
 #include "satin/protocol/messages/message.h"
 #include "satin/protocol/work/poison.h"
 
-/* The job that `lender` has is taken by this node, which then dies without a word. */
+/* `thief` takes the job of `lender` and then dies without a crash report. */
 static void
 falls_silent (World *world, guint lender, guint thief, const char *path)
 {
@@ -18,7 +18,7 @@ falls_silent (World *world, guint lender, guint thief, const char *path)
   pass (world, G_USEC_PER_SEC);
 }
 
-/* All its seats are idle, and stay so. */
+/* All seats of `who` are idle, and stay idle. */
 static void
 idles (World *world, guint who)
 {
@@ -37,7 +37,7 @@ test_it_waits_for_a_node_with_nothing_to_do (void)
       falls_silent (world, 0, thief, "/0");
     }
   g_assert_true (said (world, 0, "WARN"));
-  g_assert_false (said (world, 1, "WARN") || said (world, 2, "WARN")); /* people are told once */
+  g_assert_false (said (world, 1, "WARN") || said (world, 2, "WARN")); /* the user is warned once */
   g_assert_true (said (world, 0, "BACK 2"));
   pass (world, 20 * G_USEC_PER_SEC);
   g_assert_false (said (world, 0, "BACK 3")); /* the master does not run it */
@@ -50,7 +50,7 @@ test_it_waits_for_a_node_with_nothing_to_do (void)
   (void)offer (world, 0, "/7");
   idles (world, 1);
   pass (world, 10 * G_USEC_PER_SEC);
-  g_assert_false (said (world, 1, "RUN /7")); /* not beside it */
+  g_assert_false (said (world, 1, "RUN /7")); /* not beside the quarantined job */
   finish (world, 1, "/0");
   g_assert_true (said (world, 0, "PUT 3"));
   idles (world, 1);
@@ -58,7 +58,8 @@ test_it_waits_for_a_node_with_nothing_to_do (void)
   g_assert_true (said (world, 1, "RUN /7"));
 }
 
-/* n1 asks n0 for work, is given the job that runs alone meanwhile, and then gets an answer. */
+/* n1 asks n0 for work, gets the job that runs alone meanwhile, and then an answer to the first
+ * request. */
 static void
 test_what_was_asked_for_before_goes_back (void)
 {
@@ -76,13 +77,13 @@ test_what_was_asked_for_before_goes_back (void)
   pass (world, 1000);
 
   g_autofree char *back = g_strdup_printf ("BACK %u", (guint)loan);
-  g_assert_cmpuint (world->peer[0].jobs->len, ==, 0); /* it was lent */
+  g_assert_cmpuint (world->peer[0].jobs->len, ==, 0); /* the job was lent */
   g_assert_true (said (world, 0, back));
   g_assert_false (said (world, 1, "RUN /7"));
   g_assert_cmpuint (stats_of (world, 1).held, ==, 1);
 }
 
-/* The node where it ran alone dies, too: it waits anew for one with nothing to do. */
+/* The node where the job ran alone dies, too: the job waits again for an idle node. */
 static void
 test_it_waits_anew (void)
 {
@@ -114,12 +115,12 @@ test_it_does_not_wait_for_ever (void)
   g_assert_false (said (world, 1, "RUN /0"));
   pass (world, 20 * G_USEC_PER_SEC);
 
-  g_assert_true (said (world, 1, "RUN /0")); /* which has something else at work */
+  g_assert_true (said (world, 1, "RUN /0")); /* this node runs another job, too */
   g_assert_false (said (world, 0, "BACK 3"));
   forget_log (world);
   die (world, 1);
   pass (world, 5 * G_USEC_PER_SEC);
-  g_assert_true (said (world, 0, "BACK 3")); /* nobody is left */
+  g_assert_true (said (world, 0, "BACK 3")); /* no other node is left */
 }
 
 static void
@@ -187,7 +188,8 @@ test_nobody_waits_for_what_is_forgotten (void)
   g_assert_false (said (world, 1, "RUN /0"));
 }
 
-/* Where much is killed there are many, and people would read of nothing else. */
+/* If many nodes are killed there are many such jobs, and the user would read nothing but these
+ * warnings. */
 static void
 test_people_hear_of_one_a_minute (void)
 {
@@ -201,7 +203,7 @@ test_people_hear_of_one_a_minute (void)
   for (guint thief = 4; thief > 1; thief--)
     falls_silent (world, 0, thief, "/1");
   g_assert_false (said (world, 0, "WARN"));
-  g_assert_cmpuint (stats_of (world, 0).lent, ==, 2); /* it waits all the same */
+  g_assert_cmpuint (stats_of (world, 0).lent, ==, 2); /* the job waits nevertheless */
 }
 
 static void
@@ -219,7 +221,8 @@ test_they_hear_of_the_next_after_it (void)
   g_assert_true (said (world, 0, "WARN"));
 }
 
-/* So many others, with paths of all lengths, die without a word, as n0 hears. */
+/* So many holders of other jobs, with paths of all lengths, die without a crash report, and n0 is
+ * told. */
 static void
 others_fall_silent (World *world, guint n)
 {
@@ -242,7 +245,7 @@ others_fall_silent (World *world, guint n)
     }
 }
 
-/* The newest are kept, so many and no more. */
+/* Only a limited number of the newest deaths is kept. */
 static void
 test_old_deaths_are_forgotten (void)
 {
@@ -261,7 +264,7 @@ test_old_deaths_are_forgotten (void)
     }
 }
 
-/* A holder that lived with the job for longer is no sign. */
+/* A holder that had the job for longer before it died does not count. */
 static void
 test_late_deaths_do_not_count (void)
 {
@@ -282,7 +285,7 @@ test_late_deaths_do_not_count (void)
     }
 }
 
-/* A joiner may lend the job, too: it knows of the deaths before. */
+/* A joiner may lend the job, too: it knows of the earlier deaths. */
 static void
 test_joiners_hear_of_them (void)
 {

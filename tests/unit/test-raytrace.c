@@ -21,7 +21,8 @@ scene_of (const char *text)
 #define VIEW \
   "v\nfrom 0 -9 0\nat 0 0 0\nup 0 0 1\nangle 45\nhither 1\nresolution 8 8\nf 1 1 1 1 0 1 0 0\n"
 
-/* From (x, -9, z) straight ahead; what is met, or -1, at one decimal. */
+/* A ray from (x, -9, z) straight ahead: the distance of the body that it hits, to one decimal, or
+ * -1. */
 static double
 ahead (const char *bodies, double x, double z)
 {
@@ -63,7 +64,7 @@ test_bodies (void)
   assert_near (ahead (patch, 1, 1), -1);
 }
 
-/* As in the balls: against every body one after the other. */
+/* The tree of bodies finds the same as testing every body one after the other. */
 static void
 test_tree (void)
 {
@@ -85,7 +86,7 @@ test_tree (void)
       double wanted = HUGE_VAL, t = HUGE_VAL;
       gboolean dark;
 
-      if (i % 3 > 0) /* else along an axis */
+      if (i % 3 > 0) /* otherwise the ray is parallel to an axis */
         ray.along = vector_unit (vector_minus (to, ray.from));
       for (guint k = 0; k < scene->solids->len; k++)
         solid_meets (&g_array_index (scene->solids, Solid, k), corners, &ray, 1e-9, &wanted);
@@ -101,7 +102,7 @@ test_tree (void)
   g_assert_cmpuint (met, >, 2000);
 }
 
-/* A scene cut off anywhere is read or refused, and a refusal names file and line. */
+/* A scene that is cut off anywhere is read or refused; a refusal names file and line. */
 static void
 test_cut_scenes (void)
 {
@@ -130,7 +131,7 @@ test_cut_scenes (void)
   g_assert_cmpuint (refused, >, strlen (whole) / 2);
 }
 
-/* What was not foreseen of a byte, added to what was: the other half of image.c. */
+/* Adds the stored difference of a byte to its prediction: the inverse of the filter in image.c. */
 static guint8
 unfilter (int left, int above, int corner, guint8 rest)
 {
@@ -205,7 +206,7 @@ check_number (const char *word)
   g_assert_true (memcmp (&got, &wanted, sizeof got) == 0);
 }
 
-/* However it is written. */
+/* Numbers in all notations. */
 static void
 test_numbers (void)
 {

@@ -99,7 +99,7 @@ test_what_is_large_is_cut_and_says_its_size (void)
   g_assert_cmpuint (strlen (record_text), <=, READABLE_BYTES_MAX);
 }
 
-/* However it is cut, what comes out is UTF-8 and one line. */
+/* The result is UTF-8 and one line, wherever it is cut. */
 static void
 test_a_cut_never_splits_a_letter (void)
 {
@@ -156,7 +156,7 @@ test_the_whole_text_comes_back_as_it_was (void)
     }
 }
 
-/* A file may have anything there: one line of printable letters comes of it. */
+/* A file may contain anything there: the result is one line of printable letters. */
 static void
 test_json_of_a_file (void)
 {

@@ -14,7 +14,7 @@
 static const satin_args_steps root_args = { 2, N_PHASES, 5 };
 static const NodeId archive_id = { 1, 1, 1 };
 
-/* Lets one more leaf begin, in whichever engine; it stands until the next call. */
+/* Lets one more leaf begin, in either engine; the leaf waits until the next call. */
 static void
 begin_one_leaf (void)
 {
@@ -23,7 +23,7 @@ begin_one_leaf (void)
     sched_yield ();
 }
 
-/* The next event of this kind; what it says about other things is dropped. */
+/* Takes the next event of this kind and drops all others. */
 static void
 next_of (Rig *rig, EngineEventKind kind, EngineEvent *event)
 {
@@ -37,7 +37,7 @@ next_of (Rig *rig, EngineEventKind kind, EngineEvent *event)
       }
 }
 
-/* The owner of the job stands in a leaf and gives at its next sync. (transfer full) */
+/* The owner of the job waits in a leaf, and lends the job at its next sync. (transfer full) */
 static Loan *
 lend_first (Rig *lender)
 {
@@ -51,7 +51,7 @@ lend_first (Rig *lender)
   return copy;
 }
 
-/* Takes what the thief has said; *kept becomes the newest state of the job with this path. */
+/* Takes the thief's events; *kept becomes the newest state of the job with this path. */
 static void
 take_events (Rig *thief, const char *path, gboolean *scanned, Row **kept)
 {
@@ -74,7 +74,7 @@ take_events (Rig *thief, const char *path, gboolean *scanned, Row **kept)
     }
 }
 
-/* (transfer full): a state that the thief has reported in mid-job. */
+/* (transfer full): a state that the thief has reported while its job runs. */
 static Row *
 run_until_kept (Rig *thief, Loan *loan)
 {
@@ -134,7 +134,7 @@ test_a_thief_is_gone (void)
   g_assert_true (g_bytes_equal (event.value, serial));
   engine_event_clear (&event);
 
-  /* All jobs of the tree once, but those that the state stands for. */
+  /* All jobs of the tree ran once, except those for which the state stands. */
   engine_stats (lender->engine, &stats);
   g_assert_cmpuint (stats.jobs, ==, 1 + 2 * N_PHASES * (1 + 2 * N_PHASES) - kept->children);
   next_of (thief, ENGINE_UNRUN, &event);

@@ -99,7 +99,8 @@ random_bytes (GBytes **to)
 static GVariant *
 random_shared (SatinShared *to)
 {
-  /* One digest has one length: all 64 bits of the second half, so that none comes twice. */
+  /* A digest belongs to one length. The second half has 64 random bits, so that no digest comes
+   * twice. */
   guint64 half[] = { GUINT64_TO_LE (random_bits ()),
                      (guint64)(guint32)g_test_rand_int () << 32 | (guint32)g_test_rand_int () };
   guint64 length = random_bits ();
@@ -114,7 +115,7 @@ random_shared (SatinShared *to)
                         (gint32)(guint32)length, (gint32)(guint32)(length >> 32));
 }
 
-/* Of its own, as a program gives it, or held; never in the middle of a letter. */
+/* Memory of the program's own, or held memory; never cut inside a letter. */
 static GVariant *
 random_text (SatinText *to)
 {
@@ -224,7 +225,7 @@ library_bytes (GVariant *value)
 
 /* Properties --------------------------------------------------------------------------------- */
 
-/* Whatever the decoder accepts is in normal form, and is what the encoder writes. */
+/* Everything that the decoder accepts is in normal form, and is what the encoder writes. */
 static gboolean
 check_decode (const SatinType *type, GBytes *bytes)
 {
@@ -269,7 +270,7 @@ mutate (GBytes *bytes)
     {
       guint n = (guint)g_test_rand_int_range (1, 4);
 
-      /* The end is where the tables of ends stand. */
+      /* The tables of ends are at the end. */
       for (guint i = 0; i < n; i++)
         {
           gint32 from = g_test_rand_bit () ? 0 : MAX (0, (gint32)size - 12);
@@ -377,7 +378,7 @@ test_lists (void)
   g_assert_cmpstr (schema, ==, "a*(small:int8,bytes:ay,numbers:a3*i)");
   g_assert_true (record_holds (&type));
 
-  /* What is the program's own is copied; what is held is shared. */
+  /* Memory of the program is copied; held memory is shared. */
   record_copy (&type, &first, &list);
   g_assert_true (first.at != own);
   own[1].bytes = NULL;
@@ -387,7 +388,7 @@ test_lists (void)
   g_assert_true (first.at == NULL && first.n == 0 && first.held == NULL);
   g_assert_true (((const Mixed *)second.at)[1].bytes == bytes);
 
-  /* A part of it. */
+  /* A part of the held list. */
   SatinList_ part = { (const Mixed *)second.at + 1, 1, second.held };
   g_autoptr (GBytes) encoded = record_encode (&type, &part);
   g_assert_true (record_decode (&type, encoded, &back, NULL));
@@ -448,8 +449,8 @@ test_int8 (void)
     }
 }
 
-/* Large bytes are neither copied nor walked on the way in, unless a program could not read numbers
- * in them where they lie. */
+/* Large bytes are neither copied nor scanned when they are decoded, unless their numbers are not
+ * aligned for the program. */
 static void
 test_large (void)
 {

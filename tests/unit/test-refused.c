@@ -41,7 +41,7 @@ SATIN_JOB (pair, int64_t, (int32_t, n))
   return a + b;
 }
 
-/* 31 x 31 x 5 members, and what holds them together. */
+/* 31 x 31 x 5 members, and the records that contain them. */
 #define MEMBERS_31(type) \
   (type, a), (type, b), (type, c), (type, d), (type, e), (type, f), (type, g), (type, h), \
       (type, i), (type, j), (type, k), (type, l), (type, m), (type, n), (type, o), (type, p), \
@@ -112,7 +112,7 @@ test_a_refused_thread_is_tried_again (void)
   guint64 held = 2;
   Loan lent = { 0 };
 
-  /* The only worker's job waits for a child that is lent: so another job takes another stack. */
+  /* The only worker's job waits for a lent child, so another job takes another stack. */
   engine_request_work (rig->engine, 1);
   rig_start (rig, 0, &(satin_args_pair){ 1 });
   g_assert_cmpint (next_of (rig, 0), ==, ENGINE_SHARED);
@@ -132,7 +132,7 @@ test_a_refused_thread_is_tried_again (void)
   rig_free (rig);
 }
 
-/* What another node would refuse is refused where it is made, in one sentence. */
+/* A type that another node would refuse is refused where it is defined, with one message. */
 static void
 test_a_type_that_is_too_long_is_not_kept (void)
 {

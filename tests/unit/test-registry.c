@@ -33,7 +33,7 @@ assert_names (const SatinJob *const *jobs, const char *wanted)
   g_free ((gpointer)jobs);
 }
 
-/* FALSE: this test has run, in a process of its own. */
+/* FALSE: this is the parent, and the test has run in a child process. */
 static gboolean
 is_child (void)
 {

@@ -7,13 +7,13 @@
 #include <ifaddrs.h>
 #include <net/if.h>
 
-/* The end of the connection by which the launcher came, or of that to a peer. */
+/* A node's address is its end of the launcher's connection, or of a connection to a peer. */
 static void
 a_node_finds_its_address (void)
 {
   static const struct
   {
-    const char *came, *peers, *address; /* NULL: that of the host's name */
+    const char *came, *peers, *address; /* NULL: the address of the host's name */
   } cases[] = { { "192.0.2.1 50000 192.0.2.2 22", "tcp:127.0.0.1:7000\n", "192.0.2.2" },
                 { "fd00::1 50000 fd00::2 22", NULL, "fd00::2" },
                 { "", "tcp:127.0.0.1:7000\ntcp:192.0.2.9:1\n", "127.0.0.1" },
@@ -36,7 +36,7 @@ a_node_finds_its_address (void)
         g_assert_true (g_file_set_contents (peers, cases[i].peers, -1, NULL));
       g_assert_cmpint (relay_place (&run, folder, NULL), ==, wanted != NULL);
       g_assert_cmpstr (run.listen, ==, wanted);
-      g_assert_cmpstr (run.sockets, ==, "/x"); /* no launcher sent this one a folder */
+      g_assert_cmpstr (run.sockets, ==, "/x"); /* no launcher sent this node a folder */
       g_unlink (peers);
     }
   g_unsetenv ("SSH_CONNECTION");
@@ -58,7 +58,8 @@ has_outer_address (void)
   return found;
 }
 
-/* A host that calls itself 127.0.0.1, as many do, is reached by another of its addresses. */
+/* A host whose name resolves to 127.0.0.1, as it often does, is reached by another of its
+ * addresses. */
 static void
 a_host_is_reached_from_outside (void)
 {
@@ -71,7 +72,7 @@ a_host_is_reached_from_outside (void)
     g_assert_false (address == NULL || g_inet_address_get_is_loopback (address));
 }
 
-/* Where nobody said so, a node has its share of the cores, and TCP stays within the host. */
+/* By default a node has its share of the cores, and TCP stays within the host. */
 static void
 what_is_left_open_is_decided (void)
 {

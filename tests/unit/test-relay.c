@@ -43,7 +43,7 @@ must_hold (const char *folder, const char *name, const char *text)
   must (g_file_get_contents (path, &found, NULL, NULL) && g_str_equal (found, text));
 }
 
-/* What a node does in its folder. It ends when the launcher has all, or not. */
+/* The actions of a node in its folder. The node ends when the launcher has everything, or not. */
 typedef void (*Deeds) (const char *folder);
 
 static void
@@ -72,7 +72,7 @@ be_a_node (Deeds deeds)
   _exit (state == RELAY_SENT ? SENT : CUT);
 }
 
-/* `input` (nullable): the file that the node has as standard input, in place of a pipe. */
+/* `input` (nullable): a file as the node's standard input, in place of a pipe. */
 static Far
 far_begin_with (Deeds deeds, const char *input)
 {
@@ -85,7 +85,7 @@ far_begin_with (Deeds deeds, const char *input)
   g_assert_cmpint (far.pid, >=, 0);
   if (far.pid == 0)
     {
-      signal (SIGPIPE, SIG_IGN); /* as node processes do */
+      signal (SIGPIPE, SIG_IGN); /* as in node processes */
       dup2 (input != NULL ? open (input, O_RDONLY) : in[0], STDIN_FILENO);
       dup2 (out[1], STDOUT_FILENO);
       for (int i = 0; i < 2; i++)
@@ -167,14 +167,14 @@ write_both (const char *folder)
   write_text (folder, "answer", "forty-two");
 }
 
-/* The launcher keeps the answer, cannot keep it, or goes before or after that. */
+/* The launcher keeps the answer, cannot keep it, or disappears before or after that. */
 static void
 the_answer_counts_when_it_is_kept (void)
 {
   static const struct
   {
     const char *reply;
-    gboolean goes; /* … and closes its end then */
+    gboolean goes; /* … and then closes its end */
     int code;
   } cases[] = {
     { "kept answer\n", FALSE, SENT }, { "lost answer\n", FALSE, CUT }, { "", TRUE, CUT },
@@ -193,7 +193,7 @@ the_answer_counts_when_it_is_kept (void)
     }
 }
 
-/* A launcher that says nothing sensible, or not all, gets no node. */
+/* A launcher that sends nonsense, or not everything, gets no node. */
 static void
 a_wrong_beginning_is_refused (void)
 {
@@ -233,8 +233,8 @@ write_answer_and_end (const char *folder)
   must (g_rmdir (taken) == 0);
 }
 
-/* One file that is lost is lost, whatever is kept afterwards; one that the node cannot write is no
- * end of what it hears. */
+/* A file that is lost stays lost, whatever is kept afterwards. A file that the node cannot write
+ * does not end the exchange. */
 static void
 each_file_is_answered (void)
 {
@@ -257,8 +257,8 @@ each_file_is_answered (void)
     }
 }
 
-/* A file of the node itself needs no answer: it has come when the launcher has read it, and never
- * does when the launcher reads nothing any more. */
+/* A file of the node itself needs no acknowledgement: it has arrived when the launcher has read it,
+ * and never arrives when the launcher no longer reads. */
 static void
 its_own_files_need_no_answer (void)
 {
@@ -286,7 +286,7 @@ write_and_end (const char *folder)
   _exit (SENT);
 }
 
-/* However short it lives afterwards. */
+/* The end waits for what was written, however short the node lives afterwards. */
 static void
 the_end_waits_for_what_was_written (void)
 {
@@ -299,7 +299,7 @@ the_end_waits_for_what_was_written (void)
     }
 }
 
-/* A batch job reads a file, in which no answers come. */
+/* A batch job reads a file, which contains no acknowledgements. */
 static void
 a_file_gives_no_answers (void)
 {
@@ -314,7 +314,7 @@ a_file_gives_no_answers (void)
   g_unlink (name);
 }
 
-/* Bytes that differ from their neighbours, and from those of each round number before them. */
+/* Bytes that differ from their neighbours and from the bytes a round number before them. */
 static char *
 pattern (gsize size)
 {
@@ -344,7 +344,7 @@ send_all_back (const char *folder)
     }
 }
 
-/* Both ways, whatever pieces they come in. */
+/* Files arrive whole in both directions, whatever pieces they are sent in. */
 static void
 files_come_whole (void)
 {
@@ -401,7 +401,7 @@ tell_the_folder (const char *folder)
 {
   write_text (folder, "node-1.stats", folder);
   for (;;)
-    g_usleep (1000); /* until the launcher says that this is to die */
+    g_usleep (1000); /* until the launcher tells this node to die */
 }
 
 static void
@@ -425,7 +425,7 @@ a_node_that_is_to_die_leaves_nothing (void)
   g_assert_false (g_file_test (folder, G_FILE_TEST_EXISTS));
 }
 
-/* What a node is told of itself and of its stores. */
+/* Writes into a file what the node was told about itself and its stores. */
 static void
 say_who_it_is (const char *folder)
 {

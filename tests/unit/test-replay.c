@@ -10,11 +10,11 @@
 #include <sched.h>
 
 #define NUMBERS_MAX 100
-#define LOOK_US 1000 /* what is said of a replay is no event */
+#define LOOK_US 1000 /* the report of a replay is no event */
 
 static const NodeId archive_id = { 1, 1, 1 };
 
-/* What was said of one replay; under the rig's lock. */
+/* The reports of one replay; protected by the rig's lock. */
 typedef struct
 {
   Rig *rig;
@@ -100,7 +100,7 @@ said_new (const guint32 *numbers, gsize n)
   return said_new_for (engine_test_jobs, numbers, n);
 }
 
-/* Until the replay is over. Returns how many saved results the engine asked for. */
+/* Runs until the replay is over. Returns how many saved results the engine asked for. */
 static guint
 run (Said *said, guint32 job, const void *args, GHashTable *saved)
 {
@@ -201,7 +201,7 @@ test_deep (void)
   check (said, JOB_COMB, &args, numbers, NUMBERS_MAX);
 }
 
-/* satin_sync_next and satin_abort above it: its siblings may not end the search first. */
+/* A job above uses satin_sync_next and satin_abort: siblings may not end the search first. */
 static void
 test_first (void)
 {
@@ -211,14 +211,14 @@ test_first (void)
       const satin_args_race args = { 3, (int32_t)i * 7 };
       Said *said = said_new (numbers, G_N_ELEMENTS (numbers));
       (void)run (said, JOB_RACE, &args, NULL);
-      if (said->missed) /* a job above aborts it before it waits for anything */
+      if (said->missed) /* a job above aborts the job before it waits for anything */
         continue;
       g_autoptr (GBytes) value = serial_encoded (JOB_RACE, said->args);
       g_assert_true (g_bytes_equal (said->value, value));
     }
 }
 
-/* An earlier phase is taken from what is saved. */
+/* An earlier phase is taken from the saved rows. */
 static void
 test_saved (void)
 {
@@ -241,7 +241,7 @@ test_saved (void)
   g_assert_cmpuint (run (said, JOB_PHASES, &args, saved), ==, 2);
   check (said, JOB_PHASES, &args, numbers, G_N_ELEMENTS (numbers));
   engine_stats (said->rig->engine, &stats);
-  g_assert_cmpuint (stats.jobs, <, 5500); /* 5461 in the one; the others have as many each */
+  g_assert_cmpuint (stats.jobs, <, 5500); /* 5461 in this phase; the others have as many each */
 }
 
 static void
@@ -281,7 +281,7 @@ SATIN_JOB (parent, int32_t)
   return x[0] + x[1] + x[2];
 }
 
-/* Its siblings are for no thief either, however often one asks. */
+/* Siblings of the job are not lent to thieves either, however often they ask. */
 static void
 test_nothing_to_steal (void)
 {

@@ -13,8 +13,8 @@ count_back (World *world G_GNUC_UNUSED, guint who G_GNUC_UNUSED, const NodeEffec
   n_lost += effect->kind == NODE_EFFECT_BACK && effect->failed;
 }
 
-/* Of a job that comes back it is said whether its holder is gone, with a coordinator that is asked
- * first or without one. */
+/* A job that comes back is marked as lost if its holder is gone, with a coordinator that is asked
+ * first, or without one. */
 static void
 test_what_is_lost_is_told_apart (void)
 {
@@ -36,7 +36,7 @@ test_what_is_lost_is_told_apart (void)
     }
 }
 
-/* … and not so of one that goes back by itself. */
+/* … and not if the holder has returned it. */
 static void
 test_what_is_returned_is_not_lost (void)
 {
@@ -56,9 +56,9 @@ test_what_is_returned_is_not_lost (void)
   g_assert_cmpuint (n_lost, ==, 0);
 }
 
-/* T1-3a: members have finished parts of a job for the one that held it, and dropped them: the rows
- * of these parts, whose author lives, are wanted too. So the rows at or below the path are asked
- * for, whoever computed them, and the job does not run again before they are known. */
+/* T1-3a: members have finished parts of a job for its holder, and dropped them: the rows of these
+ * parts are wanted, too, although their author lives. So the rows at or below the path are
+ * requested, whichever node computed them, and the job does not run again before they are known. */
 static void
 test_what_a_crash_brings_back_runs_when_its_rows_are_known (void)
 {
@@ -92,7 +92,7 @@ test_what_a_crash_brings_back_runs_when_its_rows_are_known (void)
   g_assert_nonnull (strstr (known, back));
 }
 
-/* A coordinator whose disk stands still does not stop the run. */
+/* A coordinator whose disk hangs does not stop the run. */
 static void
 test_a_coordinator_that_does_not_answer_is_not_waited_for_long (void)
 {
@@ -114,8 +114,8 @@ test_a_coordinator_that_does_not_answer_is_not_waited_for_long (void)
   g_assert_true (said (world, 1, back));
 }
 
-/* An orphan has no lender that could ask. When its holder is gone too, the directory asks the
- * coordinator: n0 is both. */
+/* An orphan has no lender that could ask. When its holder is gone, too, the directory asks the
+ * coordinator: here n0 is both. */
 static void
 test_the_rows_below_an_orphan_are_offered_when_its_holder_is_gone (void)
 {

@@ -12,20 +12,20 @@
 #define INTERVAL_US 10000
 #define SYNC_US 120000
 #define STOP_US 1500000
-#define SHARE 10 /* one in so many: publishing */
+#define SHARE 10 /* publishing may take one part in so many */
 
 static gint64 now_us = G_USEC_PER_SEC; /* atomic */
-static gint64 sync_us;                 /* atomic: so long each sync takes */
-static gint64 cpu_us;                  /* atomic: the scribe's processor time, as it sees it */
+static gint64 sync_us;                 /* atomic: the time that each sync takes */
+static gint64 cpu_us; /* atomic: the scribe's processor time, as the replaced clock shows it */
 
 static struct
 {
   pthread_mutex_t lock;
   pthread_cond_t wake;
-  pthread_cond_t *on; /* what the scribe waits for … */
+  pthread_cond_t *on; /* the condition on which the scribe waits … */
   pthread_mutex_t *with;
-  gint64 until_us; /* … till then … */
-  guint n_waits;   /* … for so many times */
+  gint64 until_us; /* … until then … */
+  guint n_waits;   /* … the number of its waits */
 } seen = { .lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER };
 
 gint64
@@ -34,7 +34,7 @@ g_get_monotonic_time (void)
   return __atomic_load_n (&now_us, __ATOMIC_SEQ_CST);
 }
 
-/* SQLite's library finds these only when they can be seen. */
+/* SQLite's library uses these only if they are visible. */
 #pragma GCC visibility push(default)
 int fsync (int fd);
 int fdatasync (int fd);
@@ -81,10 +81,10 @@ pthread_cond_timedwait (pthread_cond_t *cond, pthread_mutex_t *lock,
 
 typedef struct
 {
-  gint64 rest_us, took_us; /* before it, and by it */
+  gint64 rest_us, took_us; /* the rest before it, and the time of it */
 } Publication;
 
-/* Of job "tour", with so many bytes. */
+/* A row of the job "tour" with so many bytes. */
 static Row *
 row_of (const char *path, guint number, gsize bytes)
 {
@@ -96,7 +96,7 @@ row_of (const char *path, guint number, gsize bytes)
   return row_new (path, 1, &digest, 0, 1, packed);
 }
 
-/* Saves something new, of so many bytes, and lets time pass until it is published. */
+/* Saves a new row of so many bytes, and lets time pass until it is published. */
 static Publication
 publish_one (Scribe *scribe, Place *place, guint number, gsize bytes)
 {
@@ -143,7 +143,7 @@ test_a_slow_place_stretches_the_interval (void)
   for (guint i = 1; i <= 2; i++)
     {
       one = publish_one (scribe, place, i, 1);
-      __atomic_fetch_add (&cpu_us, G_USEC_PER_SEC, __ATOMIC_SEQ_CST); /* whatever it costs */
+      __atomic_fetch_add (&cpu_us, G_USEC_PER_SEC, __ATOMIC_SEQ_CST); /* at any cost */
     }
   g_assert_cmpint (one.rest_us, ==, INTERVAL_US);
   __atomic_store_n (&sync_us, SYNC_US, __ATOMIC_SEQ_CST);
@@ -153,7 +153,7 @@ test_a_slow_place_stretches_the_interval (void)
       one = publish_one (scribe, place, i, 1);
       g_test_message ("rests %" G_GINT64_FORMAT " us, takes %" G_GINT64_FORMAT " us", one.rest_us,
                       one.took_us);
-      if (i <= 4) /* one that is slow does not count alone */
+      if (i <= 4) /* a single slow one does not count */
         g_assert_cmpint (one.rest_us, ==, INTERVAL_US);
       else
         g_assert_cmpint (one.rest_us, ==, (SHARE - 1) * before_us);
@@ -164,7 +164,7 @@ test_a_slow_place_stretches_the_interval (void)
   g_assert_nonnull (strstr (place->trouble, "publishing takes"));
 }
 
-/* A store that stood still for a minute is not left alone for ten. */
+/* After a store has hung for a minute, the scribe does not rest for ten minutes. */
 static void
 test_one_that_stood_still_is_forgiven (void)
 {
@@ -178,12 +178,12 @@ test_one_that_stood_still_is_forgiven (void)
       g_assert_cmpint (one.took_us, >=, i == 3 ? STOP_US : 0);
       g_assert_cmpint (one.rest_us, <=, MAX (INTERVAL_US, G_USEC_PER_SEC));
     }
-  g_assert_cmpuint (trouble_of (place), ==, 0); /* a longer interval would have been said */
+  g_assert_cmpuint (trouble_of (place), ==, 0); /* a longer interval would have been reported */
   finish (place, scribe);
   scribe_free (scribe);
 }
 
-/* Where no interval was said, a publication is a hundredth of one processor's time since the last
+/* Without a stated interval, publications take a hundredth of one processor's time since the last
  * one; the first costs nothing yet. */
 static void
 test_no_interval_means_as_often_as_it_is_worth (void)
@@ -203,13 +203,13 @@ test_no_interval_means_as_often_as_it_is_worth (void)
     {
       __atomic_fetch_add (&cpu_us, 500 * (gint64)i, __ATOMIC_SEQ_CST);
       Publication one = publish_one (scribe, place, i, 1);
-      guint64 spent_us = 500 * (i - 1); /* by the publication before */
+      guint64 spent_us = 500 * (i - 1); /* of the publication before */
       g_test_message ("rests %" G_GINT64_FORMAT " us", one.rest_us);
       g_assert_cmpint (one.rest_us, >=, MAX (INTERVAL_US, PACE_DUTY * spent_us));
       g_assert_cmpint (one.rest_us, <=, INTERVAL_US + PACE_DUTY * spent_us * 11 / 10);
       g_assert_cmpuint (place->rest_us, >=, PACE_DUTY * 500 * i);
     }
-  /* What has come counts before it is written. */
+  /* Rows count as soon as they have arrived, before they are written. */
   guint64 rest_us = place->rest_us;
   Publication large = publish_one (scribe, place, 4, 1000 * 1000);
   g_assert_cmpuint ((guint64)large.rest_us, >, 10 * rest_us);
@@ -219,8 +219,8 @@ test_no_interval_means_as_often_as_it_is_worth (void)
   scribe_free (scribe);
 }
 
-/* What is large is written before its time, so that it needs no memory; less soon where publishing
- * is not worth its cost. */
+/* A large batch is written early, so that it needs no memory; less early if publishing is not worth
+ * its cost. */
 static void
 test_what_is_large_is_written_at_once (void)
 {

@@ -23,7 +23,7 @@ leave_small (const FarKind *kind)
   finish_all (place, scribe);
 }
 
-/* `uri` with another file's name. (transfer full) */
+/* The URI of another file beside that of `kind`. (transfer full) */
 static char *
 beside (const FarKind *kind, const char *name)
 {
@@ -59,7 +59,7 @@ look (const FarKind *kind)
   g_assert_false (restore_is_ours (kind->uri));
   g_assert_false (restore_look (kind->uri, &restore, &error));
   g_assert_error (error, COORDINATOR_ERROR, COORDINATOR_ERROR_UNUSABLE);
-  assert_sentence (error->message); /* of the URI, not of a copy here */
+  assert_sentence (error->message); /* names the URI, not a copy on this host */
 }
 
 static void
@@ -68,7 +68,7 @@ test_look (void)
   for_each_kind (look);
 }
 
-/* What was looked at for a start is the copy that the coordinator takes. */
+/* The file that a look for a start has fetched is the copy that the coordinator takes. */
 static void
 look_for_a_start (const FarKind *kind)
 {
@@ -104,7 +104,8 @@ test_look_for_a_start (void)
   for_each_kind (look_for_a_start);
 }
 
-/* A store that does not answer, or refuses, is told in one sentence, by all that read or write. */
+/* A store that does not answer, or refuses, is reported in one message, by all readers and
+ * writers. */
 static void
 fails (const FarKind *kind)
 {
@@ -144,7 +145,7 @@ test_fails (void)
   for_each_kind (fails);
 }
 
-/* A copy is one file, with what the delta says, and takes nobody's place. */
+/* A copy is one file that includes the delta, and replaces no file. */
 static void
 copy (const FarKind *kind)
 {
@@ -159,7 +160,7 @@ copy (const FarKind *kind)
   g_assert_true (restore_copy (place->target, other, &error)); /* … from one … */
   g_assert_no_error (error);
   assert_rows (other, BASE_ROWS + 10);
-  g_assert_true (restore_copy (kind->uri, third, &error)); /* … and from there to there */
+  g_assert_true (restore_copy (kind->uri, third, &error)); /* … and from URI to URI */
   g_assert_no_error (error);
   assert_rows (third, BASE_ROWS + 10);
   assert_names ("other.ckpt run.ckpt run.ckpt-delta third.ckpt");
@@ -191,7 +192,7 @@ put_first (gpointer data)
   shelf_put ("/files/other.ckpt", data, strlen (data));
 }
 
-/* A file that comes between the look and the copy stays. */
+/* A file that appears between the look and the copy stays. */
 static void
 copy_comes_second (const FarKind *kind)
 {
@@ -233,7 +234,7 @@ test_copy_comes_second (void)
     }
 }
 
-/* A fresh start moves what stands there to another name, with its delta. */
+/* A fresh start moves the checkpoint to another name, with its delta. */
 static void
 set_aside (const FarKind *kind)
 {
@@ -257,7 +258,7 @@ test_set_aside (void)
   for_each_kind (set_aside);
 }
 
-/* TRUE: a whole copy of base and delta stands there, under whatever name. */
+/* TRUE if a whole copy of base and delta is there, under any name. */
 static gboolean
 stands_somewhere (const FarKind *kind)
 {
@@ -305,8 +306,8 @@ test_set_aside_loses_nothing (void)
     }
 }
 
-/* A bid tells the generation that stands there, of the delta if there is one, and leaves nothing.
- */
+/* A bid reports the generation at the store, that of the delta if there is one, and leaves no
+ * file. */
 static void
 bids (const FarKind *kind)
 {
@@ -330,7 +331,8 @@ bids (const FarKind *kind)
   g_assert_true (restore_look (kind->uri, &restore, NULL));
   g_assert_true (bid_make (kind->uri, &identity, &result, &error));
   g_assert_cmpuint (result.generation, ==, restore.generation);
-  g_assert_cmpuint (result.bytes, ==, g_bytes_get_size (delta)); /* what is sent again and again */
+  g_assert_cmpuint (result.bytes, ==,
+                    g_bytes_get_size (delta)); /* the part that is sent again and again */
   shelf_remove (FAR_DELTA);
   g_assert_true (bid_make (kind->uri, &identity, &result, &error));
   g_assert_cmpuint (result.generation, <, restore.generation);

@@ -226,7 +226,7 @@ test_people_see_rows_and_nodes (void)
   g_assert_cmpuint (node->rows, ==, 0);
 }
 
-/* A wrong byte in a row of any table is told, whatever the row is for. */
+/* A wrong byte in a row of any table is reported, whatever the row is for. */
 static void
 test_damage_of_any_table_is_told (void)
 {
@@ -259,8 +259,8 @@ test_damage_of_any_table_is_told (void)
     }
 }
 
-/* A wrong answer would be worse than none: an input that a damaged file lost is read again only
- * when it is proved to be the same. */
+/* A wrong answer would be worse than none: an input that a damaged file lost is read again only if
+ * it is proved to be the same. */
 static void
 test_a_lost_input_is_not_replaced_by_another (void)
 {
@@ -295,7 +295,7 @@ test_a_lost_input_is_not_replaced_by_another (void)
   restore_clear (&restore);
 }
 
-/* A checkpoint of a run that has read this, and has made a constant of it. */
+/* A checkpoint of a run that has read this input and has made a constant of it. */
 static void
 write_values (Place *place, const char *read)
 {
@@ -364,7 +364,8 @@ test_values_of_another_run_are_not_used (void)
   assert_values (place->target, TRUE, NULL);
 }
 
-/* All that says what a run is of and how to start it, as write_values has written it. */
+/* Checks everything that identifies the run and says how to start it, as write_values has written
+ * it. */
 static void
 assert_whole_identity (const char *target, const char *harm, gsize at)
 {
@@ -397,7 +398,7 @@ assert_whole_identity (const char *target, const char *harm, gsize at)
   restore_clear (&restore);
 }
 
-/* Every page lost; and one bit of some bytes (SATIN_TEST_ALL=1: of all). */
+/* Each page is lost once; and one bit of some bytes is wrong (SATIN_TEST_ALL=1: of all bytes). */
 static void
 test_one_harmed_page_loses_nothing_of_the_identity (void)
 {
@@ -424,7 +425,8 @@ test_one_harmed_page_loses_nothing_of_the_identity (void)
     }
 }
 
-/* Each single byte of a build, of an identity, and of constants and inputs that are listed. */
+/* Each single byte counts: of a build, of an identity, and of constants and inputs that are
+ * listed. */
 static void
 test_near_misses_are_refused (void)
 {
@@ -452,7 +454,7 @@ test_near_misses_are_refused (void)
   identity_clear (&wanted);
 }
 
-/* Is `value` the constant or input of a run that lists `hex` as its digest? */
+/* TRUE if `value` is the constant or input of a run that lists `hex` as its digest. */
 static gboolean
 is_sound (const char *name, const char *value, char *hex)
 {

@@ -57,7 +57,7 @@ has_ancestor (Rig *rig, GHashTable *rows, const char *path)
   return FALSE;
 }
 
-/* Everything that was told before. Nothing runs meanwhile. (transfer full) */
+/* Everything that was reported before. No job runs meanwhile. (transfer full) */
 static GHashTable *
 tell_apart (Rig *rig, GHashTable *rows)
 {
@@ -78,7 +78,7 @@ tell_apart (Rig *rig, GHashTable *rows)
   return before;
 }
 
-/* What an engine tells when its node leaves lacks nothing of that. */
+/* An engine whose node leaves reports all of that. */
 static void
 check_all_told (Rig *rig, GHashTable *rows, GHashTable *before)
 {
@@ -90,7 +90,7 @@ check_all_told (Rig *rig, GHashTable *rows, GHashTable *before)
     g_assert_true (g_hash_table_contains (rows, path) || has_ancestor (rig, rows, path));
 }
 
-/* An engine that has halted tells everything once more when it is asked. */
+/* An engine that has halted reports everything again when it is asked. */
 static void
 check_told_again (Rig *rig, GHashTable *rows)
 {
@@ -111,8 +111,8 @@ check_told_again (Rig *rig, GHashTable *rows)
   check_all_told (rig, again, rows);
 }
 
-/* Runs until so many leaves have begun, scanning meanwhile, and halts; (transfer full): all rows by
- * path, checked; when leaving, only those that come then. */
+/* Runs until so many leaves have begun, scans meanwhile, and halts. (transfer full): all rows by
+ * path, checked; when leaving, only those of the halt. */
 static GHashTable *
 run_and_halt (Rig *rig, int leaves, gboolean leaving)
 {
@@ -228,11 +228,11 @@ test_resume (void)
 static void
 test_leave (void)
 {
-  engine_test_leaf_spins = 2000; /* so that some is scanned before */
+  engine_test_leaf_spins = 2000; /* so that some rows are scanned before */
   halt_and_go_on (TRUE);
 }
 
-/* What has not begun goes back to its lender when the node leaves. */
+/* A job that has not begun goes back to its lender when the node leaves. */
 static void
 test_unstarted (void)
 {
@@ -263,10 +263,11 @@ test_unstarted (void)
   rig_free (rig);
 }
 
-/* Another node is said to hold the job of a row that a scan has just reported, so that one is told
- * that it is finished here, and nobody adopts it. TRUE: a row was reported before half of the
- * leaves were done, which is always so with one worker: the gate lets the leaves run in steps, and
- * a scan is ordered before each. An engine whose last job has ended need not answer. */
+/* The engine is told that another node holds the job of a row that a scan has just reported: it
+ * must answer that the job is finished here, so that no node adopts it. TRUE: a row was reported
+ * before half of the leaves were done. With one worker that is always so: the gate lets the leaves
+ * run in steps, and a scan is ordered before each. An engine whose last job has ended need not
+ * answer. */
 static gboolean
 tell_late_news (guint64 seed)
 {

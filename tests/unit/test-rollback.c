@@ -35,7 +35,7 @@ put_keep (Fixture *f, const char *path, guint children, double work_s)
   return written;
 }
 
-/* (transfer full): of any stem, or none; of a later root now and then. */
+/* (transfer full): a random path, with a stem or without, sometimes of a later root. */
 static char *
 any_path (GRand *rand)
 {
@@ -47,7 +47,7 @@ any_path (GRand *rand)
   return g_string_free (path, FALSE);
 }
 
-/* Some puts, of which the same seed makes the same. (transfer full): what each said. */
+/* Some random puts; the same seed gives the same puts. (transfer full): the result of each. */
 static char *
 put_batch (Fixture *f, guint32 seed)
 {
@@ -74,7 +74,7 @@ put_batch (Fixture *f, guint32 seed)
   return g_string_free (said, FALSE);
 }
 
-/* (transfer full): all that the file has, and what is known of it without looking. */
+/* (transfer full): everything in the file, and everything that is known of it without reading. */
 static char *
 picture (Fixture *f)
 {
@@ -101,7 +101,7 @@ test_a_rollback_leaves_no_trace (Fixture *f, gconstpointer unused G_GNUC_UNUSED)
   set_up (&other, NULL);
   for (guint32 round = 1; round <= ROUNDS; round++)
     {
-      if (round % 10 == 1) /* soon all is covered */
+      if (round % 10 == 1) /* soon everything would be covered */
         {
           tear_down (f, NULL);
           tear_down (&other, NULL);
@@ -128,7 +128,7 @@ test_a_rollback_leaves_no_trace (Fixture *f, gconstpointer unused G_GNUC_UNUSED)
   tear_down (&other, NULL);
 }
 
-/* What was removed and is there again is removed again, stems of what continues it included. */
+/* Rows that were removed and are restored are removed again, with the stems that they continue. */
 static void
 test_stems_come_back (Fixture *f, gconstpointer unused G_GNUC_UNUSED)
 {
@@ -141,7 +141,7 @@ test_stems_come_back (Fixture *f, gconstpointer unused G_GNUC_UNUSED)
   g_assert_true (results_commit (f->results, NULL));
   g_assert_true (results_begin (f->results, NULL));
   g_assert_true (put (f, "/0", 2, 2));            /* two stems go, */
-  g_assert_true (put (f, "~" STEM_D "/9", 2, 2)); /* and none is left behind them */
+  g_assert_true (put (f, "~" STEM_D "/9", 2, 2)); /* and no row of theirs is left */
   results_rollback (f->results);
   g_assert_true (results_begin (f->results, NULL));
   g_assert_true (put (f, "~" STEM_C "/3", 3, 4));
@@ -150,8 +150,7 @@ test_stems_come_back (Fixture *f, gconstpointer unused G_GNUC_UNUSED)
   g_assert_cmpint (number_of (f->sql, "SELECT count(*) FROM stem"), ==, 2);
 }
 
-/* The work that a row stands for is not less than that of what it takes in, kept states included.
- */
+/* A row stands for no less work than the rows that it replaces, including kept states. */
 static void
 test_no_work_is_forgotten (Fixture *f, gconstpointer unused G_GNUC_UNUSED)
 {

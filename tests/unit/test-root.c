@@ -19,7 +19,7 @@ ask_for (World *world, const char *path)
   tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_ROOT, .job = root });
 }
 
-/* n1, which hears nothing any more, holds this root as an orphan. */
+/* n1, which receives nothing any more, holds this root as an orphan. */
 static void
 hear_of_root (World *world, const char *path)
 {
@@ -54,7 +54,7 @@ result_of (World *world, const char *path)
   g_assert_cmpint (master (world)->root.state, ==, ROOT_DONE);
 }
 
-/* A late answer to one would count as an answer to another. */
+/* Otherwise a late answer to one request would count as an answer to another. */
 static void
 test_no_two_have_the_same_number (void)
 {
@@ -73,7 +73,8 @@ test_no_two_have_the_same_number (void)
     }
 }
 
-/* What another node has given is held as if it had been finished here, for the next main. */
+/* The result of a root from another node is held as if it had been computed here, for the next
+ * main. */
 static void
 test_an_adopted_one_is_held (void)
 {

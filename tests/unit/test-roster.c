@@ -8,16 +8,16 @@
 
 #include <string.h>
 
-/* The upper part of a Member is who it is. */
+/* The first part of a Member is its identity. */
 #define KNOWN_AT offsetof (Member, heard_us)
 #define KNOWN_BYTES (sizeof (Member) - KNOWN_AT)
 
-/* One node of the world is told of changes, or makes them; what it sends goes nowhere. */
+/* One node of the world is told of changes, or makes them; its messages are not delivered. */
 typedef struct
 {
   World *world;
   Node *node;
-  NodeId subject; /* of this member it knows `known` */
+  NodeId subject; /* the member about which it knows `known` */
   guint8 known[KNOWN_BYTES];
 } Observer;
 
@@ -27,7 +27,7 @@ id_of (World *world, guint who)
   return node_self (world->peer[who].node);
 }
 
-/* Each byte is another one than its neighbours, and not 0. */
+/* Each byte differs from its neighbours and is not 0. */
 static void
 fill (Observer *observer, gboolean dead)
 {
@@ -69,7 +69,7 @@ assert_known (const Observer *observer, guint n_members)
   g_assert_cmpmem ((const guint8 *)member + KNOWN_AT, KNOWN_BYTES, observer->known, KNOWN_BYTES);
 }
 
-/* The observer's own roster, to be changed and told: the next version. */
+/* A copy of the observer's roster with the next version, for changes. */
 static Message
 next_roster (const Observer *observer)
 {
@@ -124,7 +124,7 @@ lose (const Observer *observer, guint who)
   roster_on_dead (observer->node);
 }
 
-/* n1 takes over, lets somebody in and drops another. */
+/* n1 takes over, admits a node and drops another. */
 static void
 test_made (void)
 {
@@ -145,7 +145,7 @@ test_made (void)
   clear_observer (&observer);
 }
 
-/* A name that comes back is another member. */
+/* A node that comes back with the same name is another member. */
 static void
 test_newcomer (void)
 {
@@ -181,8 +181,8 @@ says_left (const Observer *observer, const NodeId *id)
   return FALSE;
 }
 
-/* n2 alone has heard of a newcomer when the master dies. The next master, n1, has heard of neither,
- * so n2 has no name any more. */
+/* Only n2 has learned of a newcomer when the master dies. The next master, n1, has heard of
+ * neither, so n2 has no id any more. */
 static void
 leave_out (Observer *observer, const MessageMember *newcomer)
 {
@@ -200,7 +200,7 @@ leave_out (Observer *observer, const MessageMember *newcomer)
   g_assert_cmpuint (observer->node->roster.members->len, ==, 0);
 }
 
-/* It has another name, in a roster of those that stay. */
+/* n2 gets another id, in a roster of those that stay. */
 static void
 let_in (Observer *observer, const NodeId *stay, guint n_stay)
 {
@@ -219,7 +219,8 @@ let_in (Observer *observer, const NodeId *stay, guint n_stay)
   roster_replace (node, &term, 2, members);
 }
 
-/* Only n2 can say that those are gone who are not in its next roster, itself under its old name. */
+/* Only n2 can report as gone the members that are missing in its next roster, including itself
+ * under its old id. */
 static void
 test_left_out (void)
 {
@@ -251,7 +252,7 @@ count_gone (World *world G_GNUC_UNUSED, guint who G_GNUC_UNUSED, const NodeEffec
   n_gone += kind_sent (effect) == MESSAGE_GONE;
 }
 
-/* What dies together leaves in one change of the roster, of which all hear. */
+/* Nodes that die together leave in one change of the roster, which all nodes get. */
 static void
 test_die_together (void)
 {
@@ -273,13 +274,13 @@ test_die_together (void)
   g_assert_cmpuint (n_gone, ==, 0); /* the master has found out itself */
 }
 
-/* The link to n4 has just broken when n3 is proved dead, so n4 may be dead, too. n3 waits until it
- * is known that it is not, but not for long. */
+/* The link to n4 has just broken when n3 is confirmed dead, so n4 may be dead, too. The change for
+ * n3 waits until n4 has answered, but not for long. */
 static void
 die_beside_one_in_doubt (gboolean answers)
 {
   g_autoptr (World) world = world_new (5, FALSE);
-  g_autoptr (GArray) effects = g_array_new (FALSE, FALSE, sizeof (NodeEffect)); /* go nowhere */
+  g_autoptr (GArray) effects = g_array_new (FALSE, FALSE, sizeof (NodeEffect)); /* not delivered */
   Node *node = world->peer[0].node;
 
   start (world);
@@ -312,12 +313,12 @@ test_die_beside_one_in_doubt (void)
 static void
 tell_dead (World *world, guint who)
 {
-  tell (world, who, &(NodeEvent){ .kind = NODE_EVENT_TIMER }); /* it looks when to do what */
+  tell (world, who, &(NodeEvent){ .kind = NODE_EVENT_TIMER }); /* it checks what is due */
   pass (world, ROSTER_TELL_US);
   g_assert_cmpuint (members_of (world, who), ==, 4);
 }
 
-/* n2 takes n3 for dead, the master does not: it is told once over each link. */
+/* n2 takes n3 for dead, the master does not: n2 tells the master once over each link. */
 static void
 test_tell_once (void)
 {
@@ -359,7 +360,7 @@ count_from_now (World *world)
   world->watch = count_kinds;
 }
 
-/* n0 as master tells n2 this change, of a version so many above n2's. */
+/* n0 as master tells n2 this change, with a version so many above n2's. */
 static void
 tell_change (World *world, guint above, const MessageMember *joined, const NodeId *left)
 {
@@ -398,11 +399,11 @@ test_change (void)
   g_assert_null (roster_find (node, &left));
   g_assert_true (roster_find (node, &stays) == before);
   g_assert_cmpuint (node->roster.version, ==, version + 2);
-  tell_change (world, 0, &newcomer, NULL); /* it was heard before */
+  tell_change (world, 0, &newcomer, NULL); /* it was known before */
   g_assert_cmpuint (node->roster.members->len, ==, 4);
 }
 
-/* A node that misses a change asks at once, and is told by whoever has it. */
+/* A node that misses a change asks at once, and any node that has the change tells it. */
 static void
 test_change_is_missed (void)
 {
@@ -422,7 +423,7 @@ test_change_is_missed (void)
   g_assert_cmpuint (stats_of (world, 2).crashes, ==, 0);
 }
 
-/* A newer version that another member has is waited for, and then asked for there. */
+/* A node waits for a newer version that another member has, and then asks that member. */
 static void
 test_change_does_not_come (void)
 {
@@ -438,7 +439,7 @@ test_change_does_not_come (void)
   g_assert_cmpuint (members_of (world, 2), ==, 5);
 }
 
-/* Whole rosters go to those without a name only. */
+/* Whole rosters are sent only to nodes without an id. */
 static void
 test_new_links_say_versions (void)
 {
@@ -457,8 +458,8 @@ test_new_links_say_versions (void)
   g_assert_cmpuint (n_kinds[MESSAGE_CHANGE], ==, 3);
 }
 
-/* n1 is master of a new term, and what it said of that was lost: each end of the next link says
- * another term, so both tell all. */
+/* n1 is master of a new term, and its messages about that were lost: the ends of the next link
+ * mention different terms, so both send everything. */
 static void
 test_new_links_between_terms (void)
 {
@@ -475,7 +476,7 @@ test_new_links_between_terms (void)
   g_assert_cmpuint (members_of (world, 2), ==, 2);
 }
 
-/* … and who is left out joins again. */
+/* … and a node that is left out joins again. */
 static void
 test_change_leaves_out (void)
 {
@@ -490,7 +491,7 @@ test_change_leaves_out (void)
   g_assert_cmpuint (members_of (world, 2), ==, 4);
 }
 
-/* No master leaves itself out, or lets in somebody who is older than others. */
+/* No master leaves itself out, or admits a node that is older than others. */
 static void
 test_change_that_no_master_makes (void)
 {

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* So many scans were asked for in all before the log was forgotten. */
+/* Makes a round; `before`: how many scans were requested before the log was cleared. */
 static void
 make_round (World *world, guint number, const guint before[2])
 {
@@ -52,7 +52,7 @@ test_a_round_waits_for_its_own_scans (void)
     }
 }
 
-/* However long whoever asks would wait. */
+/* A round ends, however long the asker would wait. */
 static void
 test_a_round_has_an_end (void)
 {
@@ -69,12 +69,12 @@ test_a_round_has_an_end (void)
       pass (world, 1);
       g_assert_true (said (world, 0, "PUBLISH"));
       tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_PUBLISHED, .number = 7, .final = TRUE });
-      for (guint who = 0; who < 2; who++) /* neither has scanned */
+      for (guint who = 0; who < 2; who++) /* neither node has scanned */
         g_assert_true (said (world, who, "SAVED without 1.1, 1.2"));
     }
 }
 
-/* Orders to scan from anybody else are not served. */
+/* Orders to scan from nodes other than the coordinator are not served. */
 static void
 test_only_the_coordinator_orders_scans (void)
 {
@@ -88,7 +88,7 @@ test_only_the_coordinator_orders_scans (void)
   g_assert_cmpuint (count_scans (world, 1), ==, scans + 1);
 }
 
-/* It may have handed its results to one that had scanned. */
+/* The leaver may have handed its results to a node that had already scanned. */
 static void
 test_all_scan_again_when_one_left_before_its_scan (void)
 {
@@ -114,7 +114,7 @@ test_all_scan_again_when_one_left_before_its_scan (void)
   g_assert_true (said (world, 0, "PUBLISH"));
 }
 
-/* A job of n1 itself, which it holds as an orphan, is finished during a round, before the scan: the
+/* A job of n1 itself, which n1 holds as an orphan, is finished during a round, before the scan: the
  * slot may have been scanned already, so its row is saved. */
 static void
 test_what_comes_to_an_own_slot_is_saved (void)
@@ -138,7 +138,7 @@ test_what_comes_to_an_own_slot_is_saved (void)
     }
 }
 
-/* What waits for a late node on that link comes, and nothing else. */
+/* Delivers the messages that wait for a late node on that link, and nothing else. */
 static void
 pump_link (World *world, guint64 link, guint to)
 {
@@ -154,7 +154,7 @@ pump_link (World *world, guint64 link, guint to)
   world->peer[to].late = TRUE;
 }
 
-/* n1 has scanned when it takes a result in, and n2, which holds that, has not heard of the round:
+/* n1 has scanned when it receives a result. n2, which holds the result, does not know of the round:
  * what n2 drops then is in no scan, so n2 saves it. */
 static void
 test_what_goes_in_a_round_is_saved (void)

@@ -7,7 +7,7 @@
 #include "satin/protocol/messages/message.h"
 #include "satin/protocol/members/route.h"
 
-/* n0 founds the run, n1 joins there, n2 at n1. */
+/* n0 founds the run, n1 joins at n0, n2 at n1. */
 static World *
 walled_world (void)
 {
@@ -54,7 +54,7 @@ test_large (void)
   for (GList *at = world->posts->head; at != NULL; at = at->next)
     if (((Post *)at->data)->bytes != NULL)
       waits += g_bytes_get_size (((Post *)at->data)->bytes);
-  g_assert_cmpuint (waits, >, SESSION_FLIGHT_MAX / 2); /* it is on its way … */
+  g_assert_cmpuint (waits, >, SESSION_FLIGHT_MAX / 2); /* it is in transit … */
   g_assert_cmpuint (waits, <, SESSION_FLIGHT_MAX + SESSION_FLIGHT_MAX / 8); /* … most is at n0 */
   world->lates = G_MAXSIZE;
   world->peer[2].late = FALSE;
@@ -64,7 +64,7 @@ test_large (void)
   g_assert_true (g_bytes_equal (world->peer[1].constant, value));
 }
 
-/* The way breaks while something large is on it: it comes over the next one. */
+/* The route breaks while a large message is in transit: it arrives over the next one. */
 static void
 test_breaks (void)
 {
@@ -85,7 +85,7 @@ test_breaks (void)
     g_assert_cmpuint (members_of (world, i), ==, 3);
 }
 
-/* The one between dies, and the two are cut off: each goes on, and they meet when they can. */
+/* The relay dies, and the two are cut off: each goes on, and they meet again when they can. */
 static void
 test_dies (void)
 {
@@ -104,7 +104,7 @@ test_dies (void)
   g_assert_cmpuint (members_of (world, 2), ==, 2);
 }
 
-/* Once one of the two can dial, they need nobody between. */
+/* Once one of the two can dial the other, they need no relay. */
 static void
 test_opens (void)
 {
@@ -131,9 +131,9 @@ has_direct_link (World *world)
   return FALSE;
 }
 
-/* A job may be on its way through n1 when the direct link comes. By that the other end says already
- * that it holds nothing, which must not count yet: however long it takes, the route stays until all
- * on it has come. */
+/* A job may be in transit through n1 when the direct link comes up. Over that link the other end
+ * already reports that it holds nothing, which must not count yet: the route stays until everything
+ * on it has arrived, however long that takes. */
 static void
 test_closes_late (void)
 {
@@ -150,10 +150,11 @@ test_closes_late (void)
       between->late = TRUE;
       pass (world, G_USEC_PER_SEC / 10);
     }
-  pass (world, 5 * G_USEC_PER_SEC); /* it is silent, but not for too long */
+  pass (world, 5 * G_USEC_PER_SEC); /* the relay is silent, but not for too long */
   g_assert_cmpuint (world->said_no, ==, 0);
   between->late = FALSE;
-  pass (world, 20 * G_USEC_PER_SEC); /* what was said meanwhile makes it begin again, at a ping */
+  pass (world,
+        20 * G_USEC_PER_SEC); /* the messages sent meanwhile open the route again, at a ping */
   g_assert_cmpuint (world->said_no, >, 0);
 }
 
@@ -171,7 +172,7 @@ count_links (World *world, guint a, guint b)
   return n;
 }
 
-/* The link to the one through whom n2 joined bears what the two say from then on. */
+/* The link to the node through which n2 joined carries their messages from then on. */
 static void
 test_who_joins_through_another_stays_linked_to_it (void)
 {
@@ -185,7 +186,7 @@ test_who_joins_through_another_stays_linked_to_it (void)
   g_assert_cmpuint (count_links (world, 1, 2), ==, 1);
 }
 
-/* Nor does it look for another way to the master, which goes on to speak by this one. */
+/* n2 does not search for another route to the master, which also continues to use this one. */
 static void
 test_the_way_by_which_one_joins_stays (void)
 {
@@ -194,7 +195,7 @@ test_the_way_by_which_one_joins_stays (void)
   g_assert_cmpuint (world->said_no, ==, 0);
 }
 
-/* Nothing comes back from the first address that n2 is told, but another one is known. */
+/* The first address that n2 is told does not answer, but another one is known. */
 static void
 test_who_joins_does_not_wait_for_a_slow_dial (void)
 {
@@ -207,8 +208,8 @@ test_who_joins_does_not_wait_for_a_slow_dial (void)
   g_assert_cmpuint (members_of (world, 2), ==, 3);
 }
 
-/* Something refuses dials between n0 and n2 all at once, and n3, who knows that n0 lives, is slow
- * to greet. */
+/* Dials between n0 and n2 are suddenly refused, and n3, which knows that n0 lives, is slow to
+ * greet. */
 static void
 test_nobody_is_dead_before_all_could_be_asked (void)
 {
@@ -242,7 +243,7 @@ first_link (World *world)
   g_assert_not_reached ();
 }
 
-/* Whatever a member says of routes, others hear nothing of it. */
+/* Nonsense about routes from one member has no effect on others. */
 static void
 test_nonsense (void)
 {
@@ -260,12 +261,12 @@ test_nonsense (void)
   g_assert_cmpuint (world->said_no, >=, 2);
   deliver (world, link, 1, &(Message){ .kind = MESSAGE_RELAY_END, .number = 8, .flag = TRUE });
   g_assert_cmpuint (world->n_closed, ==, 0);
-  world->peer[0].late = TRUE; /* it would say that it knows nothing of this */
+  world->peer[0].late = TRUE; /* it would answer that it does not know this route */
   deliver (world, link, 1,
            &(Message){ .kind = MESSAGE_RELAY, .number = 902, .flag = FALSE, .id = third });
   deliver (world, link, 1,
            &(Message){ .kind = MESSAGE_RELAY, .number = 902, .flag = FALSE, .id = third });
-  g_assert_cmpuint (world->n_closed, >, 0); /* twice one number */
+  g_assert_cmpuint (world->n_closed, >, 0); /* the same number twice */
   world->peer[0].late = FALSE;
   pass (world, 4 * G_USEC_PER_SEC);
   world->n_closed = 0;
@@ -277,7 +278,7 @@ test_nonsense (void)
     g_assert_cmpuint (members_of (world, i), ==, 3);
 }
 
-/* A routed link of n2's; NULL: there is none. */
+/* A routed link of n2; NULL if there is none. */
 static Link *
 routed_link (World *world)
 {
@@ -289,7 +290,7 @@ routed_link (World *world)
   return NULL;
 }
 
-/* What comes through others and is no message costs the routed link, and nothing else. */
+/* Routed bytes that are no message cost the routed link, and nothing else. */
 static void
 test_no_message (void)
 {

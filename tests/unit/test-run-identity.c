@@ -32,7 +32,7 @@ run_clear (SatinRun *run)
   g_free (run->folder_run.rows_token);
 }
 
-/* `line`: what the shell would make words of. */
+/* `line`: the command line, which is split into words as by a shell. */
 static void
 run_init (SatinRun *run, const SatinApp *of, const char *line)
 {
@@ -95,7 +95,7 @@ test_program (void)
   g_assert_true (are_same (&altered, "./powers 3 'a b'"));
 }
 
-/* A node process is of the run that the launcher was told to start, in its words. */
+/* A node process belongs to the run that the launcher was told to start, with its arguments. */
 static void
 test_node (void)
 {
@@ -132,7 +132,7 @@ test_node (void)
   run_clear (&alone);
 }
 
-/* A program that keeps no file makes no key. */
+/* A program without a checkpoint makes no key. */
 static void
 test_without_checkpoint (void)
 {

@@ -4,7 +4,7 @@
 
 #include "satin/mesh/session.h"
 
-/* n1, the coordinator, gets to hear that the run is over; the newest link is half open. */
+/* n1, the coordinator, is told that the run is over; the newest link is half-open. */
 static World *
 world_at_its_end (guint64 *link)
 {
@@ -36,7 +36,7 @@ close_store (World *world, guint64 number)
   tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_PUBLISHED, .number = number, .final = TRUE });
 }
 
-/* The coordinator's last word goes by one of two links, and is lost with it. */
+/* The coordinator's last message is sent over one of two links, and is lost with it. */
 static void
 test_the_end_comes_over_the_other_link (void)
 {
@@ -51,7 +51,7 @@ test_the_end_comes_over_the_other_link (void)
   g_assert_cmpuint (world->peer[1].ended, ==, 0);
 }
 
-/* The master finds that out before the coordinator, which goes on to speak by that link. */
+/* The master notices the loss before the coordinator, which continues to use that link. */
 static void
 test_the_end_comes_when_only_the_other_has_lost_a_link (void)
 {
@@ -65,7 +65,7 @@ test_the_end_comes_when_only_the_other_has_lost_a_link (void)
   g_assert_cmpuint (world->peer[1].ended, ==, 0);
 }
 
-/* n2 waits in vain for the master to let it go, and stays; then the master does. */
+/* n2 waits in vain for the master's permission to leave, and stays; then the permission arrives. */
 static void
 test_who_is_released_too_late_gets_work (void)
 {
@@ -85,7 +85,7 @@ test_who_is_released_too_late_gets_work (void)
   g_assert_false (said (world, 2, "HALT"));
 }
 
-/* A state that a job has kept, as an heir or a coordinator gets it. */
+/* `who` gets the kept state of a job, as an heir or a coordinator does. */
 static void
 hold_kept (World *world, guint who, guint32 children)
 {
@@ -97,7 +97,7 @@ hold_kept (World *world, guint who, guint32 children)
   tell (world, who, &(NodeEvent){ .kind = NODE_EVENT_RESTORED, .rows = rows });
 }
 
-/* How often this node heard that one is held. */
+/* How often this node was told that such a state is held. */
 static guint
 times_known (World *world, guint who)
 {
@@ -120,7 +120,7 @@ test_a_newer_state_is_said_when_another_offers_one (void)
 
   hold_kept (world, 0, 3);
   hold_kept (world, 0, 6);
-  g_assert_cmpuint (times_known (world, 2), ==, 1); /* it knows who has it */
+  g_assert_cmpuint (times_known (world, 2), ==, 1); /* it knows which node has it */
   hold_kept (world, 1, 4);
   g_assert_cmpuint (times_known (world, 2), ==, 3);
   hold_kept (world, 0, 8);

@@ -36,7 +36,7 @@ put_back (Fixture *f, const char *data, gsize size)
   g_assert_cmpint (fclose (file), ==, 0);
 }
 
-/* Row number i stands at /0/i and has the value i and as many bytes behind it as `extra`. */
+/* Row number i has the path /0/i, the value i and `extra` further bytes. */
 static void
 fill (Fixture *f, int n, gsize extra)
 {
@@ -74,7 +74,7 @@ typedef struct
   guint kept;
 } Check;
 
-/* Aborts at a row that is not one of fill's. */
+/* Aborts at a row that `fill` has not written. */
 static gboolean
 check_row (const Result *row, gpointer data, GError **error)
 {
@@ -96,7 +96,7 @@ check_row (const Result *row, gpointer data, GError **error)
   return TRUE;
 }
 
-/* How many rows the file at the target still gives, each of them right. */
+/* The number of rows that the file at the target still gives, all of them right. */
 static guint
 rows_kept (Fixture *f, gsize extra, int n, const char *identity)
 {
@@ -118,7 +118,8 @@ is_whole_test (void)
   return g_strcmp0 (g_getenv ("SATIN_TEST_ALL"), "1") == 0;
 }
 
-/* S8. Mean at least 99.9 % of the rows, at worst one page's, none wrong. */
+/* S8. On average at least 99.9 % of the rows are kept, in the worst case all but one page's; none
+ * is wrong. */
 static void
 test_one_flipped_bit_costs_at_most_a_page (Fixture *f, gconstpointer unused)
 {
@@ -148,8 +149,8 @@ test_one_flipped_bit_costs_at_most_a_page (Fixture *f, gconstpointer unused)
   g_free (image.data);
 }
 
-/* How many rows lie in the file up to their checksums: the proof behind it, which is zero here, is
- * there as well where a page ends early. */
+/* The number of rows in the file that are complete up to their checksums. The proof behind a
+ * checksum, which is zero here, is found even where a page ends early. */
 static gsize
 whole_rows_before (const Image *image, Fixture *f, gsize cut)
 {
@@ -187,7 +188,7 @@ test_a_file_that_is_cut_keeps_every_whole_row (Fixture *f, gconstpointer unused)
   g_free (image.data);
 }
 
-/* The file with one page of zeros, of ones or of garbage, whichever page it is. */
+/* One page, whichever it is, is replaced by zeros, ones or garbage. */
 static void
 test_a_lost_page_costs_its_rows (Fixture *f, gconstpointer unused)
 {
@@ -207,7 +208,8 @@ test_a_lost_page_costs_its_rows (Fixture *f, gconstpointer unused)
   g_free (image.data);
 }
 
-/* Values that go on in other pages, of every kind of length, with the tree's pages destroyed. */
+/* Values of all kinds of lengths that continue on other pages, with the pages of the tree
+ * destroyed. */
 static void
 test_long_rows_are_followed_through_their_pages (Fixture *f, gconstpointer unused)
 {
@@ -230,7 +232,7 @@ test_long_rows_are_followed_through_their_pages (Fixture *f, gconstpointer unuse
     }
 }
 
-/* All tables come back, not only results. */
+/* The rows of all tables are found, not only results. */
 static void
 test_every_row_of_every_table_is_found (Fixture *f, gconstpointer unused)
 {
@@ -285,8 +287,8 @@ put_word (char *at, guint32 word)
   memcpy (at, &word, sizeof word);
 }
 
-/* A file full of records that claim to go on for megabytes in a circle of pages costs no more than
- * its size, neither in time nor in memory. */
+/* A file full of records that claim to continue for megabytes in a circle of pages costs no more
+ * time or memory than its size. */
 static void
 test_forged_chains_end (Fixture *f, gconstpointer unused)
 {
@@ -297,7 +299,7 @@ test_forged_chains_end (Fixture *f, gconstpointer unused)
   char *data = g_malloc0 (size);
   memcpy (data, image.data, image.size);
   memset (data, 0, 100);
-  /* Header of ten bytes: a text of nothing, six integers, a blob of about two million bytes. */
+  /* A header of ten bytes: an empty text, six integers, a blob of about two million bytes. */
   static const guint8 record[] = { 12, 13, 1, 1, 44, 0x80 | 4, 0x80, 0, 1, 1, 1, 6 };
   for (gsize page = image.size; page < size; page += 4096)
     {
@@ -333,7 +335,7 @@ test_garbage_gives_nothing (Fixture *f, gconstpointer unused)
     }
 }
 
-/* A file of nearly only holes is not read through. */
+/* The holes of a sparse file are not read. */
 static void
 test_holes_are_skipped (Fixture *f, gconstpointer unused)
 {
@@ -349,7 +351,7 @@ test_holes_are_skipped (Fixture *f, gconstpointer unused)
   g_free (image.data);
 }
 
-/* Puts `to` in place of each `from` in the image; how many there were. */
+/* Replaces each `from` in the image by `to`; returns how many there were. */
 static guint
 change_all (Image *image, const char *from, const char *to)
 {
@@ -365,8 +367,8 @@ change_all (Image *image, const char *from, const char *to)
   return n;
 }
 
-/* A file whose rows do not say any more whose they are: a text that may be it is tried, also where
- * other digits stand before it, and with each bit of it changed. */
+/* A file that has lost the identity of its rows: a text that may be the identity is tried, also
+ * with other digits before it, and with each of its bits changed. */
 static void
 test_whose_it_is_may_be_guessed (Fixture *f, gconstpointer unused)
 {

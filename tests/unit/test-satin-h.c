@@ -102,8 +102,8 @@ test_best (void)
   rig_free (rig);
 }
 
-/* Results of every size up to 8 bytes travel in a register, longer ones and those that hold bytes
- * do not. Each of these counts the leaves below it, in its own way. */
+/* Results of every size up to 8 bytes are returned in a register; longer ones and those that
+ * contain bytes are not. Each of these jobs counts the leaves below it, in its own way. */
 SATIN_RECORD (Three, (int8_t, part, 3))
 SATIN_RECORD (Five, (int8_t, part, 5))
 SATIN_RECORD (Floats, (double, one))
@@ -197,7 +197,7 @@ SATIN_JOB (endless, int64_t, (int32_t, n))
   return x + room[n % 4096];
 }
 
-/* Runs one job of a table of its own in this process, which is expected to end by it. */
+/* Runs one job with its own table in this process, which is expected to end by it. */
 static void
 run_alone (const SatinJob *job, gsize stack_bytes)
 {

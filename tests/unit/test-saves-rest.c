@@ -34,7 +34,7 @@ test_large_rows_are_followed_by_a_rest (void)
                 { 2 * G_GUINT64_CONSTANT (1000000000), 10 * G_USEC_PER_SEC, 1 },
                 { 2 * G_GUINT64_CONSTANT (1000000000), 5 * G_USEC_PER_SEC, 2 },
                 { 9 * G_GUINT64_CONSTANT (10000000000), SAVES_ROW_REST_MAX_US, 1 } };
-  const guint64 step_us = 20 * 1000, interval_us = G_USEC_PER_SEC; /* of this world */
+  const guint64 step_us = 20 * 1000, interval_us = G_USEC_PER_SEC; /* the times of this world */
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     {
@@ -56,8 +56,8 @@ test_large_rows_are_followed_by_a_rest (void)
     }
 }
 
-/* A keeper's copies are wanted often, whatever rows cost the coordinator: a crash of this node
- * loses what was done since the last of them. */
+/* A keeper gets copies often, whatever rows cost the coordinator: a crash of this node loses the
+ * work since the last copies. */
 static void
 test_a_keeper_does_not_wait (void)
 {

@@ -47,7 +47,7 @@ test_only_the_coordinator_in_its_lease_acknowledges (void)
   deliver (world, right, 1, &saved);
   g_assert_cmpuint (at_risk (world, 1), ==, 0);
 
-  saved.number = 1000 * ROW_US; /* more than was ever sent: not of what comes yet */
+  saved.number = 1000 * ROW_US; /* more than was ever sent: later rows are not confirmed by it */
   deliver (world, right, 1, &saved);
   g_assert_cmpuint (at_risk (world, 1), ==, 0);
   send_rows (world, 1, 1);
@@ -57,7 +57,8 @@ test_only_the_coordinator_in_its_lease_acknowledges (void)
   g_assert_cmpuint (at_risk (world, 1), ==, ROW_US);
 }
 
-/* The coordinator's own rows (who 0), and those of others. */
+/* An order counts when it is published: for the coordinator's own rows (who 0), and for those of
+ * others. */
 static void
 test_an_order_counts_when_it_is_published (void)
 {
@@ -98,7 +99,7 @@ test_rows_in_many_messages_count_when_all_are_published (void)
   g_assert_cmpuint (at_risk (world, 1), ==, 0);
 }
 
-/* As if another coordinator had opened. */
+/* Acts as if another coordinator had opened the checkpoint. */
 static void
 renew (World *world, guint who)
 {
@@ -112,8 +113,8 @@ renew (World *world, guint who)
   tell (world, who, &(NodeEvent){ .kind = NODE_EVENT_TIMER });
 }
 
-/* What went to a coordinator before may be lost: a whole scan that was begun later finds it again,
- * an older one that is served late does not. */
+/* Rows that were sent to an earlier coordinator may be lost: a whole scan that was begun later
+ * finds them again, an older scan that is served late does not. */
 static void
 test_what_may_be_lost_waits_for_a_later_scan (void)
 {
@@ -137,7 +138,7 @@ test_what_may_be_lost_waits_for_a_later_scan (void)
   g_assert_cmpuint (at_risk (world, 1), ==, 0);
 }
 
-/* Rows that come while nobody can take them. */
+/* Rows that are reported while there is no coordinator. */
 static void
 test_what_nobody_took_waits_for_a_whole_scan (void)
 {
@@ -163,8 +164,7 @@ serve_all (World *world)
     served (world, i, count_scans (world, i));
 }
 
-/* The order to scan is lost with one link, the answer with another: nobody waits for a time limit.
- */
+/* The order to scan is lost with one link, the answer with another: no node waits for a timeout. */
 static void
 test_a_round_outlives_its_links (void)
 {
@@ -186,7 +186,7 @@ test_a_round_outlives_its_links (void)
   g_assert_true (said (world, 0, "PUBLISH"));
 }
 
-/* What is asked for while a round publishes is not in that publication. */
+/* A round that is requested while another one publishes is made separately. */
 static void
 test_a_round_that_is_asked_for_late_is_made_anew (void)
 {
@@ -203,7 +203,7 @@ test_a_round_that_is_asked_for_late_is_made_anew (void)
   g_assert_cmpuint (count_scans (world, 1), ==, 1);
 }
 
-/* n0 is master; n1 has been elected, and is to take over. */
+/* n0 is master; n1 has been elected and has to take over. */
 static World *
 world_that_elects (void)
 {
@@ -254,7 +254,8 @@ test_only_the_coordinator_says_that_it_has_taken_over (void)
   g_assert_cmpuint (count_scans (world, 0), >, 0);
 }
 
-/* A round is answered though its coordinator is replaced, also where that one had asked for it. */
+/* A round is answered although its coordinator is replaced, also if that coordinator had asked for
+ * it. */
 static void
 test_a_round_outlives_its_coordinator (void)
 {
@@ -278,7 +279,8 @@ test_a_round_outlives_its_coordinator (void)
   g_assert_true (said (world, 1, "SAVED"));
 }
 
-/* A member that is known to be dead owes nothing, though the master still has it on the roster. */
+/* A round does not wait for a member that is known to be dead, although the master still has it on
+ * the roster. */
 static void
 test_a_round_does_not_wait_for_the_dead (void)
 {
@@ -295,8 +297,7 @@ test_a_round_does_not_wait_for_the_dead (void)
   g_assert_cmpuint (members_of (world, 1), ==, 3);
 }
 
-/* n0, who is deaf from then on, is said to have made `holder` coordinator, so many leases later.
- */
+/* n0, which is deaf from then on, seems to have made `holder` coordinator, so many leases later. */
 static void
 say_lease (World *world, guint to, guint from, guint holder, guint32 later, gboolean opened)
 {
@@ -308,9 +309,9 @@ say_lease (World *world, guint to, guint from, guint holder, guint32 later, gboo
                        .flag = opened });
 }
 
-/* n2 has rows, a result that its lender has not taken, and what a leaver handed over; all went to
- * n1, who has published nothing and is coordinator once more. n2 did not hear of the time between.
- */
+/* n2 has rows, a result that its lender has not taken, and what a leaver handed over. All of it
+ * went to n1, which has published nothing and is coordinator again. n2 did not learn of the time
+ * between. */
 static void
 test_all_goes_again_to_another_lease (void)
 {
@@ -353,7 +354,7 @@ count_acknowledged (World *world, guint who, const NodeEffect *effect)
   n_acknowledged += kind == MESSAGE_SAVED || kind == MESSAGE_NOTED;
 }
 
-/* n1 got rows, is not coordinator any more, and is again: it has none of them. */
+/* n1 got rows, lost the lease, and has a lease again: it has none of the rows. */
 static void
 test_an_lease_acknowledges_only_its_own_rows (void)
 {
@@ -390,8 +391,8 @@ note_lease (World *world, guint who, const NodeEffect *effect)
     acknowledged_lease = message.count;
 }
 
-/* n1 had sent its rows to an earlier lease of n0. They are taken, and what acknowledges them names
- * that lease: in the present one n1 has sent all of it again. */
+/* n1 had sent its rows to an earlier lease of n0. They are saved, and their acknowledgement names
+ * that lease: in the present one n1 has sent all of them again. */
 static void
 test_an_acknowledgement_names_the_lease_of_its_rows (void)
 {
@@ -412,7 +413,7 @@ test_an_acknowledgement_names_the_lease_of_its_rows (void)
     }
 }
 
-/* The run is to be suspended. */
+/* A world whose run is being suspended. */
 static World *
 world_that_closes (void)
 {
@@ -437,7 +438,7 @@ test_a_suspend_waits_until_all_have_sent_all (void)
     deliver (world, link_between (world, 0, 1), 0,
              &(Message){ .kind = MESSAGE_DRAINED, .id = last, .count = other });
   g_assert_false (said (world, 1, "FINAL"));
-  /* Another coordinator may lack rows: they go first. */
+  /* Another coordinator may lack rows: they are sent first. */
   send_rows (world, 2, 1);
   renew (world, 2);
   pass (world, G_USEC_PER_SEC / 10);
@@ -472,7 +473,8 @@ test_only_the_coordinator_closes (void)
     g_assert_cmpuint (world->peer[i].ended, ==, NODE_END_SUSPENDED);
 }
 
-/* The master ends the run for a coordinator elsewhere, and says what that one said. */
+/* The master ends the run for a coordinator on another node, and gives the reason that the
+ * coordinator reported. */
 static void
 test_why_it_is_not_published (void)
 {
@@ -499,7 +501,7 @@ test_why_it_is_not_published (void)
     }
 }
 
-/* Rows go in the session with the coordinator: which of its links bears them is all the same. */
+/* Rows are sent in the session with the coordinator: it does not matter which link carries them. */
 static void
 test_rows_over_another_link_renew_nothing (void)
 {

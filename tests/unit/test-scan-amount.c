@@ -59,9 +59,9 @@ SATIN_JOB (keeps, int32_t)
 }
 
 #define DEEP 5
-#define DEEP_BYTES (20 << 20) /* four of them are more than a scan in mid-run takes */
+#define DEEP_BYTES (20 << 20) /* four of these are more than a scan takes while the run goes on */
 
-/* Each job on the way down has kept a large state. */
+/* Each job on the path down has kept a large state. */
 SATIN_JOB (keeps_large, int32_t, (int32_t, n))
 {
   SATIN_KEEPS (SatinBytes);
@@ -101,7 +101,8 @@ SATIN_JOB (spawns_many, int32_t)
   return 0;
 }
 
-/* How many rows come until this end; `times` (nullable): how often each child's did so far. */
+/* The number of rows until this end; `times` (nullable): how often the row of each child came so
+ * far. */
 static guint
 count_rows (Rig *rig, EngineEventKind end, guint *times)
 {
@@ -120,7 +121,8 @@ count_rows (Rig *rig, EngineEventKind end, guint *times)
   return n_rows;
 }
 
-/* A scan in mid-run takes so many bytes and leaves the rest for later; a halt tells all. */
+/* A scan during the run takes a limited number of bytes and leaves the rest for later; a halt
+ * reports all. */
 static void
 test_large (gconstpointer leaving)
 {
@@ -146,9 +148,8 @@ test_large (gconstpointer leaving)
   rig_free (rig);
 }
 
-/* Each row is told once, now or later; a whole scan tells all of them, told or not, and so does the
- * halt of a node that leaves, while the halt of a run tells the rest. T0-7,
- * T2-3. */
+/* Each row is reported once, now or later. A whole scan reports all rows, reported or not, and so
+ * does the halt of a node that leaves; the halt of a run reports the rest. T0-7, T2-3. */
 static void
 test_each_once_and_all_when_asked (gconstpointer leaving)
 {
@@ -167,7 +168,7 @@ test_each_once_and_all_when_asked (gconstpointer leaving)
   n_rows = count_rows (rig, ENGINE_SCANNED, times);
   g_assert_cmpuint (n_rows, >, 0);
   g_assert_cmpuint (n_rows, <, MANY);
-  engine_scan (rig->engine, FALSE); /* so many more for each second since */
+  engine_scan (rig->engine, FALSE); /* more rows for each second since the last scan */
   n_rows = count_rows (rig, ENGINE_SCANNED, times);
   g_assert_cmpfloat (n_rows, <=,
                      1 + 1e-6 * ROWS_PER_S * (double)(g_get_monotonic_time () - from_us));
@@ -186,7 +187,7 @@ test_each_once_and_all_when_asked (gconstpointer leaving)
   rig_free (rig);
 }
 
-/* The first halt says whether the node leaves: nobody else has the rows then. */
+/* The first halt says whether the node leaves: then no other node has the rows. */
 static void
 test_halt_again (void)
 {
@@ -230,7 +231,7 @@ test_kept_once_and_when_asked (void)
   rig_free (rig);
 }
 
-/* The bytes of what is kept count as well; what a scan leaves comes later. */
+/* The bytes of kept states count, too; what a scan leaves comes later. */
 static void
 test_kept_and_large (void)
 {

@@ -10,9 +10,9 @@
 #include <sched.h>
 #include <string.h>
 
-/* How often: what goes wrong may need a certain moment. */
+/* The number of repetitions: an error may need a certain moment. */
 #define TIMES 20
-#define PART_MS 50 /* most of what a job takes that has such a part */
+#define PART_MS 50 /* most of the time of a job with such a part */
 
 static gboolean begun, open, over; /* atomic */
 
@@ -27,7 +27,7 @@ SATIN_JOB (lasts, int32_t, (int32_t, n))
   return n;
 }
 
-/* Another stack takes it. It has a finished child, and comes to no sync any more. */
+/* Another stack takes this job. It has a finished child, and comes to no further sync. */
 SATIN_JOB (stolen, int32_t, (int32_t, n))
 {
   int32_t x;
@@ -47,7 +47,7 @@ SATIN_JOB (own, int32_t)
   return 1;
 }
 
-/* It waits for the one, and then comes to a sync now and then. */
+/* Waits for `stolen`, and then comes to a sync from time to time. */
 SATIN_JOB (waits, int32_t)
 {
   int32_t x, y, z;
@@ -65,7 +65,7 @@ SATIN_JOB (waits, int32_t)
   return x + y;
 }
 
-/* Its first phase is over when the scan is asked for, and nobody has looked since. */
+/* Its first phase is over when the scan is requested, and no sync has followed. */
 SATIN_JOB (phased, int32_t)
 {
   int32_t x, y, z;
@@ -81,9 +81,10 @@ SATIN_JOB (phased, int32_t)
   return x + y + z;
 }
 
-static gint allowed[2], at[2]; /* atomic: how many syncs each of two jobs may come to, and has */
+/* Atomic: how many syncs each of two jobs may pass, and has passed. */
+static gint allowed[2], at[2];
 
-/* It comes to a sync when it may. */
+/* Comes to its next sync when the test allows it. */
 SATIN_JOB (paced, int32_t, (int32_t, who))
 {
   int32_t x;
@@ -119,7 +120,7 @@ has_row (const EngineEvent *event, const char *path)
   return FALSE;
 }
 
-/* The root has two children at least, and no part is more than the whole. */
+/* The root has at least two children, and no part weighs more than the whole. */
 static void
 check_weights (const EngineEvent *event)
 {
@@ -135,8 +136,8 @@ check_weights (const EngineEvent *event)
   g_assert_cmpfloat (sum, <=, 1 + 1e-9);
 }
 
-/* The stack that waits has told its rows; then the other one ends its job. TRUE: what was finished
- * there came before the end of all. */
+/* The waiting stack has reported its rows; then the other stack ends its job. TRUE: the rows
+ * finished there came before the end of the whole scan. */
 static gboolean
 goes_over (Rig *rig, EngineEventKind end)
 {
@@ -230,7 +231,7 @@ test_phase (void)
   rig_free (rig);
 }
 
-/* The next scans are asked for before a stack comes to a sync: none is over until it does. */
+/* Further scans are requested before a stack comes to a sync: none of them ends before it does. */
 static void
 test_no_scan_ends_early (void)
 {
@@ -266,7 +267,7 @@ test_no_scan_ends_early (void)
   rig_free (rig);
 }
 
-/* A part that takes long; then it polls until `open`. */
+/* Computes for long, then polls until `open`. */
 SATIN_JOB (middle, int32_t, (int32_t, n))
 {
   int32_t x;
@@ -280,7 +281,7 @@ SATIN_JOB (middle, int32_t, (int32_t, n))
   return x;
 }
 
-/* Child number `n` is the one with a part; it polls until `over`. */
+/* Child number `n` is the one that computes for long; polls until `over`. */
 SATIN_JOB (outer, int32_t, (int32_t, n))
 {
   int32_t x;
@@ -296,8 +297,8 @@ SATIN_JOB (outer, int32_t, (int32_t, n))
   return x;
 }
 
-/* Until this scan is served: counts what was told of `path` and of all, with what is needed to
- * compute it again. */
+/* Until this scan is served: counts the reports of `path` and of all jobs that have what is needed
+ * to compute them again. */
 static guint
 count_finished (Rig *rig, guint64 scan, const char *path, guint *n)
 {
@@ -314,7 +315,7 @@ count_finished (Rig *rig, guint64 scan, const char *path, guint *n)
         {
           Digest digest = engine_digest (rig->engine, event.whole->job, event.whole->args);
           g_assert_true (digest_equal (&digest, &event.whole->digest));
-          g_assert_true (g_bytes_equal (event.whole->args, event.value)); /* each returns it */
+          g_assert_true (g_bytes_equal (event.whole->args, event.value)); /* jobs return n */
           *n += 1;
           found += g_str_equal (event.whole->path, path);
         }
@@ -323,8 +324,9 @@ count_finished (Rig *rig, guint64 scan, const char *path, guint *n)
   return found;
 }
 
-/* Finished children are told, each once. A job of which a row told nearly all before is told as
- * seldom as little is new in it: not at all, where the path is drawn only with a great share. */
+/* Finished children are reported once each. A job most of which an earlier row contained is
+ * reported as seldom as little is new in it: not at all, if its path is chosen only with a large
+ * share. */
 static void
 test_what_may_be_computed_twice (void)
 {
@@ -363,7 +365,7 @@ test_what_may_be_computed_twice (void)
   rig_free (rig);
 }
 
-/* This one comes to its next sync, and stands before the one after that. */
+/* Lets job `who` pass its next sync and wait before the one after that. */
 static void
 step (gint who)
 {
@@ -374,8 +376,8 @@ step (gint who)
     sched_yield ();
 }
 
-/* At no moment have both stacks served all that they were asked, since the next scan is asked for
- * in between: a job is longer than the time between two scans. Yet each scan ends. */
+/* Both stacks never have served all requested scans at the same time, since the next scan is
+ * requested in between: a job is longer than the time between two scans. Yet each scan ends. */
 static void
 test_scans_end_though_others_are_asked_for (void)
 {
@@ -407,7 +409,7 @@ test_scans_end_though_others_are_asked_for (void)
           }
     }
   engine_stats (rig->engine, &stats);
-  g_assert_cmpuint (2 * work_us, <=, stats.scan_us); /* of two seats: each scan tells its own */
+  g_assert_cmpuint (2 * work_us, <=, stats.scan_us); /* of two seats: each scan counts its own */
   g_atomic_int_set (&allowed[0], -1);
   g_atomic_int_set (&allowed[1], -1);
   rig_free (rig);

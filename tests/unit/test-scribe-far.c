@@ -10,7 +10,7 @@
 
 static const ShelfFault faults[] = { SHELF_REFUSES, SHELF_LOSES, SHELF_TEARS, SHELF_SILENT };
 
-/* What was saved is found by the next coordinator, and nothing else stays, here or there. */
+/* The next coordinator finds all saved rows, and no other file stays, at the store or here. */
 static void
 goes_on (const FarKind *kind)
 {
@@ -34,7 +34,7 @@ goes_on (const FarKind *kind)
   scribe_stats (scribe, &stats);
   g_assert_cmpuint (stats.sent, >, 0);
   g_assert_cmpuint (stats.rows, ==, 20);
-  finish (place, scribe); /* nothing is new: what stands there is told again */
+  finish (place, scribe); /* nothing is new: the existing rows are reported again */
   g_assert_cmpuint (place->generation, ==, generation);
   scribe_free (scribe);
   assert_rows (kind->uri, 20);
@@ -49,7 +49,7 @@ test_goes_on (void)
   for_each_kind (goes_on);
 }
 
-/* A base, then deltas, which the last publication takes up. */
+/* A base, then deltas, which the last publication merges into a base. */
 static void
 deltas (const FarKind *kind)
 {
@@ -64,7 +64,7 @@ deltas (const FarKind *kind)
   g_autoptr (GBytes) same = far_bytes (FAR_FILE);
   g_assert_true (base == same);
   assert_rows (kind->uri, BASE_ROWS + 10);
-  scribe_free (scribe); /* as if it were killed: nothing is published */
+  scribe_free (scribe); /* as after a kill: nothing is published */
 
   scribe = far_start (place, MS_US, FROM_BYTES);
   save_many (scribe, BASE_ROWS + 10, 10);
@@ -81,8 +81,8 @@ test_deltas (void)
   for_each_kind (deltas);
 }
 
-/* Requests `at` to `last` of what follows the first publication fail, in the middle of the run.
- * FALSE: there were not so many. */
+/* Requests `at` to `last` after the first publication fail, during the run. FALSE: there were not
+ * so many. */
 static gboolean
 fail_in_the_middle (const FarKind *kind, ShelfFault fault, guint at, guint last)
 {
@@ -118,8 +118,8 @@ test_failures_in_the_middle (void)
       }
 }
 
-/* Requests `at` to `last` fail while the next coordinator sends a delta and then, at its end, the
- * base that holds it. FALSE: there were not so many. */
+/* Requests `at` to `last` fail while the next coordinator sends a delta and, at its end, the base
+ * that includes it. FALSE: there were not so many. */
 static gboolean
 fail_with_deltas (const FarKind *kind, GBytes *base, GBytes *delta, ShelfFault fault, guint at,
                   guint last)
@@ -153,8 +153,8 @@ test_failures_with_deltas (void)
     }
 }
 
-/* A coordinator that cannot read or write the place does not begin, and leaves nothing. When the
- * store is well again it begins with all that was there. */
+/* A coordinator that cannot read or write the place does not begin, and leaves no file. When the
+ * store works again, it begins with all rows there. */
 static gboolean
 fail_at_the_beginning (const FarKind *kind, ShelfFault fault, guint at, gboolean has_old)
 {
@@ -219,7 +219,8 @@ test_what_is_no_place (void)
     }
 }
 
-/* When the store fails for good, what was finished is kept here, and said where. */
+/* When the store fails for good, finished results are kept on this host, and the message says
+ * where. */
 static void
 fails_at_the_end (const FarKind *kind, ShelfFault fault, gboolean failed_before)
 {
@@ -263,8 +264,8 @@ test_fails_at_the_end (void)
       }
 }
 
-/* A second call of scribe_finish is answered with the first; only what begins after a call can
- * answer it. */
+/* A second call of scribe_finish is answered together with the first; only a publication that
+ * begins after a call can answer it. */
 static void
 test_finish_moves (void)
 {

@@ -16,9 +16,9 @@ static struct
 {
   pthread_mutex_t lock;
   pthread_cond_t wake;
-  pthread_cond_t *on; /* what the scribe waits for … */
+  pthread_cond_t *on; /* the condition on which the scribe waits … */
   pthread_mutex_t *with;
-  guint n_waits; /* … for so many times */
+  guint n_waits; /* … the number of its waits */
   guint n_trouble, n_final, n_failed, n_said;
   guint waits_at_news; /* n_waits when it last failed */
   guint n_published;
@@ -31,7 +31,7 @@ g_get_monotonic_time (void)
   return __atomic_load_n (&now_us, __ATOMIC_SEQ_CST);
 }
 
-/* SQLite's library finds these only when they can be seen. */
+/* SQLite's library uses these only if they are visible. */
 #pragma GCC visibility push(default)
 int fsync (int fd);
 int fdatasync (int fd);
@@ -105,7 +105,7 @@ wait_for (const guint *counter, guint value)
   pthread_mutex_unlock (&seen.lock);
 }
 
-/* The scribe waits for a time since it last failed, or has failed `n_failed` times. */
+/* Waits until the scribe rests after its last failure, or has failed `n_failed` times. */
 static void
 wait_for_rest (guint n_failed)
 {
@@ -142,7 +142,7 @@ begin (Place *place)
   return scribe;
 }
 
-/* All that was saved stands there, whatever failed before. */
+/* Checks that all saved rows are published at the end, whatever failed before. */
 static void
 finish_well (Scribe *scribe, Place *place, const char *n_rows)
 {
@@ -176,13 +176,13 @@ test_trouble_is_said_once_a_minute (void)
   move_clock (INTERVAL_US);
   wait_for (&seen.n_trouble, 2);
   g_assert_cmpuint (seen.n_failed, ==, MINUTE_US / INTERVAL_US - 1);
-  scribe_finish (scribe); /* the end is said always */
+  scribe_finish (scribe); /* the end is always reported */
   wait_for (&seen.n_final, 1);
   g_assert_cmpuint (seen.n_trouble, ==, 3);
   finish_well (scribe, place, "1");
 }
 
-/* A batch that is large is written at once; but a disk that fails is left alone for a while. */
+/* A large batch is written at once; but a disk that fails is not tried again for a while. */
 static void
 test_a_large_batch_waits_for_a_disk_that_fails (void)
 {
@@ -204,7 +204,7 @@ test_a_large_batch_waits_for_a_disk_that_fails (void)
   finish_well (scribe, place, "100001");
 }
 
-/* What bears no number takes back none. */
+/* News without a number does not reset the number. */
 static void
 test_numbers_never_fall (void)
 {

@@ -61,8 +61,8 @@ add_told (GPtrArray *rows, const char *path, guint32 job, const void *args, gsiz
   g_ptr_array_add (rows, row);
 }
 
-/* What people ask a result: of which arguments, when did it begin, how long did it take? It stays
- * when another coordinator takes the file over, row by row or whole. */
+/* What a user asks about a result: its arguments, when it began and how long it took. The answers
+ * stay when another coordinator takes over the file, row by row or whole. */
 static void
 test_a_row_tells_of_its_job (void)
 {
@@ -73,7 +73,7 @@ test_a_row_tells_of_its_job (void)
   const char *long_text = "forty-four letters, brackets, quotes: too long";
 
   add_told (rows, "/0", 0, five, sizeof five);
-  add_told (rows, "/1", 0, "short", 3); /* these are no arguments of its job */
+  add_told (rows, "/1", 0, "short", 3); /* the arguments do not fit the job's type */
   add_told (rows, "/2", 0, five, 0);
   g_autoptr (GVariant) texts
       = g_variant_ref_sink (g_variant_new ("(^as)", (const char *[]){ long_text, NULL }));
@@ -94,7 +94,8 @@ test_a_row_tells_of_its_job (void)
                      "2023-11-14 22:13:20");
       scribe = start (place, HOUR_US, "run-1");
       if (life == 0)
-        save_one (scribe, row_make_kept ("/9", 2, 1)); /* then the next one takes row by row */
+        save_one (scribe,
+                  row_make_kept ("/9", 2, 1)); /* then the next coordinator takes over row by row */
       finish (place, scribe);
       scribe_free (scribe);
     }
@@ -198,7 +199,7 @@ test_trouble_is_told_and_writing_goes_on_when_it_can (void)
   g_assert_cmpuint (g_bytes_get_size (text), ==, strlen ("somebody else's"));
   g_assert_nonnull (strstr (place->trouble, "not a Satin checkpoint"));
   g_assert_cmpuint (n_trouble, ==,
-                    2); /* one for the interval, however often it failed; one that was asked for */
+                    2); /* one for the interval, however often it failed; one that was requested */
 
   guint n_published = place->n_published;
   g_assert_cmpint (g_unlink (place->target), ==, 0);
@@ -207,7 +208,7 @@ test_trouble_is_told_and_writing_goes_on_when_it_can (void)
   assert_answer (place->target, "SELECT count(*) FROM result", "1");
 }
 
-/* Twenty thousand rows in twenty frontiers, and each publication whole. */
+/* Twenty thousand rows in twenty frontiers, each published whole. */
 static void
 test_many_rows_are_written_fast (void)
 {
@@ -247,7 +248,7 @@ typedef struct
   gint stop, n_read; /* atomic */
 } Reader;
 
-/* What a person does who looks at the checkpoint again and again. */
+/* Reads the checkpoint again and again, as a user may. */
 static gpointer
 read_on (gpointer data)
 {
@@ -281,7 +282,7 @@ test_a_reader_finds_a_whole_file_at_any_moment (void)
     {
       GPtrArray *rows = rows_new ();
       while (g_atomic_int_get (&reader.n_read) <= i / 10)
-        g_thread_yield (); /* it looks in between, however slow it is */
+        g_thread_yield (); /* the reader reads in between, however slow it is */
       for (int j = 0; j < 50; j++)
         {
           g_autofree char *path
@@ -411,7 +412,7 @@ fill_the_disk (Place *place)
   g_assert_cmpuint (strangers, ==, 0);
 }
 
-/* S18: too much for the disk stops nothing for good. */
+/* S18: a batch that is too large for the disk stops publishing only until there is room. */
 static void
 test_a_full_disk_loses_nothing_that_fits_later (void)
 {
@@ -463,8 +464,8 @@ has_row (const GPtrArray *rows, const char *path)
   return FALSE;
 }
 
-/* A job that runs again finds what anybody has done of it: rows are selected by path, not by node,
- * and those that were saved a moment ago are among them. */
+/* A job that runs again finds all rows below it, whichever node computed them: rows are selected by
+ * path, not by node, including those that were saved a moment ago. */
 static void
 test_what_lies_at_or_below_a_path_is_loaded_whoever_computed_it (void)
 {
@@ -495,7 +496,7 @@ test_what_lies_at_or_below_a_path_is_loaded_whoever_computed_it (void)
 }
 
 /* T1-8. In the published Satin the computing thread wrote the file itself, under the global lock
- * (S6). Here the scribe's thread stands still, since nobody takes its news, and no call waits for
+ * (S6). Here the scribe's thread is blocked, since its news are not taken, and no call waits for
  * it. */
 static void
 test_nobody_waits_for_the_scribe (void)
@@ -505,7 +506,7 @@ test_nobody_waits_for_the_scribe (void)
   g_autoptr (GBytes) best = g_bytes_new_static ("\1\0\0\0\0\0\0\0", 8);
   NodeId node = { 1, 2, 3 };
   place_wait (place, &place->n_published, 1);
-  pthread_mutex_lock (&place->lock); /* its news are taken under this */
+  pthread_mutex_lock (&place->lock); /* its news are delivered under this lock */
   scribe_load (scribe, "/0");
   for (int i = 0; i < 1000; i++)
     {
@@ -544,7 +545,8 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/scribe/a-kill-at-any-moment-leaves-a-whole-file",
-                   test_a_kill_at_any_moment_leaves_a_whole_file); /* forks: before any thread */
+                   test_a_kill_at_any_moment_leaves_a_whole_file); /* forks, so it runs before there
+                                                                      are threads */
   g_test_add_func ("/scribe/a-full-disk-loses-nothing-that-fits-later",
                    test_a_full_disk_loses_nothing_that_fits_later);
   g_test_add_func ("/scribe/what-was-saved-stands-in-the-published-file",

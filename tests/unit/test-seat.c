@@ -13,17 +13,18 @@
 #define WORKERS 16
 #define NAP_US 200000
 #define ROUNDS 3
-#define LEVELS 100     /* more than those that leapfrogging looks at */
-#define CALM_SYNCS 100 /* more than those in which it makes jobs public on its own */
-/* So often a worker may look while a job naps, and once more in each LOOK_US. */
+#define LEVELS 100     /* more levels than leapfrogging looks at */
+#define CALM_SYNCS 100 /* more syncs than those in which a stack makes jobs public on its own */
+/* A worker may look so often while a job sleeps, and once more in each LOOK_US. */
 #define LOOKS_MAX 20
 #define LOOK_US (32 * 1000)
 
 static gint met, begun; /* atomic */
 static Engine *engine;
-static gint looks, unlimited; /* atomic: limited sleeps of its threads; they have no limit now */
+static gint looks, unlimited; /* atomic: the number of limited sleeps of its threads; whether sleeps
+                                 have no limit now */
 
-/* In place of the C library's: sees the limited sleeps under the engine's lock. */
+/* Replaces the C library's function: counts the limited sleeps under the engine's lock. */
 int
 pthread_cond_timedwait (pthread_cond_t *cond, pthread_mutex_t *mutex, const struct timespec *until)
 {
@@ -41,7 +42,7 @@ pthread_cond_timedwait (pthread_cond_t *cond, pthread_mutex_t *mutex, const stru
                                        : limited (cond, mutex, until);
 }
 
-/* What a leaf without polls does. */
+/* A leaf without polls. */
 SATIN_JOB (nap, int64_t, (int32_t, us))
 {
   if (us > 0)
@@ -49,19 +50,19 @@ SATIN_JOB (nap, int64_t, (int32_t, us))
   return 7;
 }
 
-/* Ends when all have begun: each needs a worker of its own. */
+/* Ends when all of these jobs have begun: each needs its own worker. */
 SATIN_JOB (meet, int64_t, (int32_t, n))
 {
   g_atomic_int_inc (&met);
   while (g_atomic_int_get (&met) < n)
     {
-      satin_aborted (); /* the jobs beside it are there to be taken */
+      satin_aborted (); /* a poll: the jobs beside it can be stolen */
       sched_yield ();
     }
   return 1;
 }
 
-/* Alone for a while, so that all others sleep; then there is work for them. */
+/* Runs alone for a while, so that all other workers sleep; then there is work for them. */
 SATIN_JOB (gather, int64_t, (int32_t, n))
 {
   int64_t sum[WORKERS], all = 0;
@@ -75,7 +76,7 @@ SATIN_JOB (gather, int64_t, (int32_t, n))
   return all;
 }
 
-/* Has the only other stack gone to sleep in its wait? */
+/* TRUE if the only other stack sleeps in its wait. */
 static gboolean
 other_is_parked (void)
 {
@@ -85,15 +86,15 @@ other_is_parked (void)
   return parked;
 }
 
-/* Has two jobs that must run at the same time, when nobody is left for the other but the stack that
- * waits for this one. So it goes several times: that stack sleeps in between, and what it was told
- * before is over. */
+/* Spawns two jobs that must run at the same time, when only the stack that waits for this job is
+ * left to run the other. This happens several times: that stack sleeps in between, and the earlier
+ * request is over. */
 SATIN_JOB (awaited, int64_t)
 {
   int64_t sum[2], all = 0;
 
   g_atomic_int_set (&unlimited, 1);
-  g_atomic_int_set (&begun, 1); /* the other one waits from now on */
+  g_atomic_int_set (&begun, 1); /* the other stack waits from now on */
   for (int32_t i = 1; i <= ROUNDS; i++)
     {
       while (!other_is_parked ())
@@ -107,7 +108,7 @@ SATIN_JOB (awaited, int64_t)
   return all;
 }
 
-/* Two jobs that must run at the same time, so many levels down. */
+/* Two jobs that must run at the same time, `levels` levels down. */
 SATIN_JOB (deep_meeting, int64_t, (int32_t, levels))
 {
   int64_t sum[2] = { 0 };
@@ -121,8 +122,8 @@ SATIN_JOB (deep_meeting, int64_t, (int32_t, levels))
   return sum[0] + sum[1];
 }
 
-/* Was asked for work when it had none, and spawns some later, far below: whoever waits for it, and
- * is the only one left for that, looks again and again. */
+/* This job is asked for work when it has none, and spawns some later, far below: the stack that
+ * waits for it, which is the only one left for that work, looks again and again. */
 SATIN_JOB (awaited_late, int64_t)
 {
   int64_t sum;
@@ -150,7 +151,7 @@ SATIN_JOB (waits, int64_t, (uint8_t, late))
     satin_spawn (awaited, &sum);
   while (!g_atomic_int_get (&begun))
     {
-      satin_aborted (); /* it is there to be taken */
+      satin_aborted (); /* a poll: the job can be stolen */
       sched_yield ();
     }
   satin_sync ();
@@ -167,7 +168,7 @@ static const SatinJob *const jobs[]
     = { &nap_job,     &gather_job,       &waits_job,        &meet_job,
         &awaited_job, &awaited_late_job, &deep_meeting_job, NULL };
 
-/* One at a time, from rig_new to rig_free. */
+/* Only one rig exists at a time, from rig_new to rig_free. */
 static Rig *
 begin (guint workers, guint stacks_max, guint64 seed)
 {
@@ -186,7 +187,7 @@ end (Rig *rig)
   rig_free (rig);
 }
 
-/* One worker looks, at longer and longer intervals. */
+/* One idle worker looks for work, at longer and longer intervals. */
 static void
 test_idle (void)
 {
@@ -214,7 +215,7 @@ test_gather (void)
     }
 }
 
-/* Without the looks that a parked stack takes at times. */
+/* Leapfrogging works without the occasional looks of a parked stack. */
 static void
 test_leapfrog (void)
 {

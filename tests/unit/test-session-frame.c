@@ -44,7 +44,7 @@ test_frames (void)
     }
 }
 
-/* One byte is another one: it is refused, or means something else. */
+/* A frame with one changed byte is refused, or means something else. */
 static void
 test_changed_bytes (void)
 {
@@ -72,7 +72,7 @@ test_changed_bytes (void)
 
 /* ---- the other end breaks rules ---- */
 
-/* It costs the connection, and nothing else. */
+/* A wrong frame ends the connection, and has no other effect. */
 static void
 assert_refused (const SessionFrame *frame, gboolean greeted, const char *payload)
 {
@@ -114,9 +114,9 @@ test_bad_frames (void)
   data.total = 1;
   assert_refused (&data, FALSE, "x");  /* before HELLO */
   assert_refused (&hello, TRUE, "");   /* a second one */
-  assert_refused (&hello, FALSE, "x"); /* with something behind it */
-  assert_refused (&data, TRUE, "xy");  /* more than the message has */
-  assert_refused (&data, TRUE, "");    /* nothing of it */
+  assert_refused (&hello, FALSE, "x"); /* followed by more bytes */
+  assert_refused (&data, TRUE, "xy");  /* more bytes than the message has */
+  assert_refused (&data, TRUE, "");    /* no byte of the message */
   data.total = 4097;
   assert_refused (&data, TRUE, "x"); /* too large a message */
   data.total = 1;
@@ -135,7 +135,7 @@ test_bad_frames (void)
   assert_refused (&hello, FALSE, "");
 }
 
-/* What was not sent cannot be acknowledged, even if it waits. */
+/* A message that was not sent cannot be acknowledged, even if it waits. */
 static void
 test_acknowledged_before_sent (void)
 {

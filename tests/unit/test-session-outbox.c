@@ -27,7 +27,7 @@ test_acknowledged_late (void)
   pair_settle (&pair);
   g_assert_cmpuint (pair.end[1].acks, ==, 1);
   g_assert_cmpuint (session_waiting_bytes (pair.end[0].session), ==, 0);
-  /* It rides on what goes back. */
+  /* The acknowledgement is part of the frame that is sent back. */
   pair_send_text (&pair, 0, SESSION_URGENT, "b");
   pair_settle (&pair);
   pair_send_text (&pair, 1, SESSION_URGENT, "c");
@@ -54,7 +54,7 @@ test_acknowledged_soon (void)
   pair_clear (&pair);
 }
 
-/* A copy says that the acknowledgement was lost. */
+/* A second copy of a message shows that the acknowledgement was lost. */
 static void
 test_copy_is_acknowledged (void)
 {
@@ -65,7 +65,8 @@ test_copy_is_acknowledged (void)
   pair_settle (&pair);
   pair_send_text (&pair, 0, SESSION_URGENT, "a");
   pair_settle (&pair);
-  pair_link_up (&pair, 2, 0, FALSE); /* is better; its HELLO was said before "a" had come */
+  pair_link_up (&pair, 2, 0,
+                FALSE); /* this link is better; its HELLO was sent before "a" arrived */
   SessionEffect hello = pair_take (&pair.end[1]);
   SessionFrame old = { .kind = SESSION_FRAME_HELLO, .from = pair_ids[1], .to = pair_ids[0] };
   g_autoptr (GBytes) bytes = session_frame_encode (&old);
@@ -112,7 +113,7 @@ test_window (void)
   g_assert_cmpuint (n, ==,
                     (ROOM + 10 + SESSION_OUTBOX_OVERHEAD - 1) / (10 + SESSION_OUTBOX_OVERHEAD));
   g_assert_cmpuint (count_data (&pair.end[0], FALSE), ==, (FLIGHT + 9) / 10);
-  /* Urgent ones go none the less, and may pass. */
+  /* Urgent messages are sent nevertheless, and may overtake. */
   pair_send_text (&pair, 0, SESSION_URGENT, "ping");
   g_assert_cmpuint (count_data (&pair.end[0], TRUE), ==, 1);
   pair_settle (&pair);
@@ -126,7 +127,8 @@ test_window (void)
   pair_clear (&pair);
 }
 
-/* Slices of the sender's own bytes go, each at most a fragment, and a second time, too. */
+/* Slices of the sender's own bytes are sent, each at most a fragment, also when they are sent
+ * again. */
 static void
 test_nothing_is_copied (void)
 {
@@ -162,7 +164,7 @@ test_nothing_is_copied (void)
   pair_clear (&pair);
 }
 
-/* What went over one connection may still be on its way when it goes over another. */
+/* A fragment may still be in transit over one connection when it is sent over another. */
 static void
 test_what_went_stays_as_it_is (void)
 {
@@ -200,7 +202,7 @@ test_too_large (void)
   pair_clear (&pair);
 }
 
-/* An acknowledgement may be ahead of what goes over the present connection. */
+/* An acknowledgement may be ahead of what was sent over the present connection. */
 static void
 test_acknowledged_ahead (void)
 {

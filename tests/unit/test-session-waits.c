@@ -2,7 +2,7 @@
 /* What a session waits for, and how long. */
 #include "session-pair.h"
 
-/* What the other end says, whatever it is, shows that the connection carries. */
+/* Any frame from the other end shows that the connection works. */
 static void
 test_stall_while_hearing (void)
 {
@@ -12,7 +12,7 @@ test_stall_while_hearing (void)
   pair_link_up (&pair, 1, 0, FALSE);
   pair_settle (&pair);
   pair_send_text (&pair, 0, SESSION_BULK, "a");
-  pair_carry (&pair, 0, 0); /* is lost */
+  pair_carry (&pair, 0, 0); /* the frames are lost */
   for (guint i = 0; i < 3; i++)
     {
       pair.now_us += SESSION_STALL_US - 1;
@@ -30,7 +30,7 @@ test_stall_while_hearing (void)
   pair_clear (&pair);
 }
 
-/* Bulk passes no urgent message, not even one that waits until others have come. */
+/* Bulk data overtakes no urgent message, not even one that waits until others have arrived. */
 static void
 test_bulk_waits_for_urgent (void)
 {

@@ -9,7 +9,8 @@
 
 /* ---- opening ---- */
 
-/* A quiet session's first connection carries at once; the message arrives with the HELLO. */
+/* The first connection of a quiet session carries data at once; the message arrives with the
+ * HELLO. */
 static void
 test_first_at_once (void)
 {
@@ -28,8 +29,8 @@ test_first_at_once (void)
   pair_clear (&pair);
 }
 
-/* Where something may have been lost, nothing goes before the other end has said how far it got;
- * then exactly what it has not. */
+/* If something may have been lost, nothing is sent before the other end has reported how far it
+ * got; then exactly what it lacks. */
 static void
 test_rest_is_sent_again (void)
 {
@@ -69,7 +70,7 @@ test_wanted_until_it_works (void)
   pair_send_text (&pair, 0, SESSION_URGENT, "y");
   pair_carry (&pair, 0, 0);
   g_assert_cmpuint (pair.end[0].wants, ==, 1);
-  for (guint i = 1; i <= 3; i++) /* each breaks before anything is heard */
+  for (guint i = 1; i <= 3; i++) /* each connection breaks before anything is received */
     {
       session_connection_up (pair.end[0].session, pair.now_us, i, TRUE, FALSE);
       g_assert_false (session_wants (pair.end[0].session));
@@ -98,8 +99,8 @@ hear (Pair *pair, guint i, guint64 number, SessionFrame frame)
   session_hear (pair->end[i].session, pair->now_us, number, bytes);
 }
 
-/* A connection that says anything before its HELLO, or says HELLO twice, is closed. What it says
- * changes nothing. */
+/* A connection that sends anything before its HELLO, or a second HELLO, is closed. Its frames have
+ * no effect. */
 static void
 test_hello_first_and_once (void)
 {
@@ -130,8 +131,8 @@ test_hello_first_and_once (void)
 
 /* ---- acknowledgements ---- */
 
-/* What was not sent yet cannot have come: a node that acknowledges it is no member, and its
- * connection ends. */
+/* A message that was not sent cannot have arrived: a node that acknowledges it is no member, and
+ * its connection ends. */
 static void
 test_what_waits_cannot_be_acknowledged (void)
 {
@@ -157,7 +158,8 @@ test_what_waits_cannot_be_acknowledged (void)
     }
 }
 
-/* An end that sends a fragment again has not heard that it came: the copy is acknowledged, too. */
+/* An end that sends a fragment again has not received the acknowledgement: the copy is
+ * acknowledged, too. */
 static void
 test_copy_is_acknowledged (void)
 {
@@ -184,7 +186,7 @@ test_copy_is_acknowledged (void)
 
 /* ---- several connections ---- */
 
-/* The same one remains for both, and neither asks for another. */
+/* The same connection remains for both ends, and neither asks for another. */
 static void
 test_both_dial (void)
 {
@@ -211,7 +213,8 @@ test_both_dial (void)
   pair_clear (&pair);
 }
 
-/* A direct one takes over from a relayed one, whoever began either, in mid-message. */
+/* A direct connection replaces a relayed one, whichever end began either, in the middle of a
+ * message. */
 static void
 test_direct_takes_over (void)
 {
@@ -241,7 +244,7 @@ test_direct_takes_over (void)
       }
 }
 
-/* What comes late over an old connection is dropped, also when it is still open. */
+/* Late frames of an old connection are dropped, also when it is still open. */
 static void
 test_late_bytes (void)
 {
@@ -277,8 +280,8 @@ test_late_bytes (void)
   pair_clear (&pair);
 }
 
-/* A HELLO that was slow says that the connections before it do not work. One that came up since
- * then is not meant. */
+/* A slow HELLO says that the connections before it do not work. It does not mean a connection that
+ * came up since then. */
 static void
 test_slow_hello (void)
 {
@@ -322,7 +325,7 @@ test_too_many (void)
 
 /* ---- silence ---- */
 
-/* Both close, though only one says so, and the next message opens again. */
+/* Both ends close, though only one announces it, and the next message opens the session again. */
 static void
 test_idle (void)
 {
@@ -352,7 +355,7 @@ test_idle (void)
   pair_clear (&pair);
 }
 
-/* One closes while the other has just sent something. */
+/* One end closes while the other has just sent something. */
 static void
 test_idle_race (void)
 {
@@ -373,8 +376,8 @@ test_idle_race (void)
   pair_clear (&pair);
 }
 
-/* However short the patience with a quiet connection: what waits for an acknowledgement keeps it.
- * The end that waits says no BYE, nor does the end that owes one. */
+/* A message that waits for an acknowledgement keeps a connection, however short the patience with a
+ * quiet one. Neither the end that waits nor the end that owes the acknowledgement sends BYE. */
 static void
 test_unacknowledged_is_not_idle (void)
 {
@@ -401,12 +404,12 @@ test_unacknowledged_is_not_idle (void)
   pair_wait_for (&pair, 1);
   pair_settle (&pair);
   g_assert_cmpuint (pair.end[1].acks, ==, 1);
-  for (guint i = 0; i < 2; i++) /* now it is idle, and was for long */
+  for (guint i = 0; i < 2; i++) /* now the connection is idle, and was for long */
     g_assert_cmpint (session_state (pair.end[i].session), ==, SESSION_CLOSED);
   pair_clear (&pair);
 }
 
-/* A connection over which nothing is heard is left for the next one, sooner than it breaks. */
+/* A silent connection is left for the next one sooner than it breaks. */
 static void
 test_stall (void)
 {
@@ -429,7 +432,7 @@ test_stall (void)
   pair_clear (&pair);
 }
 
-/* … also when the owner goes on sending: what is sent meanwhile is no answer. */
+/* … also when this end continues to send: what it sends is no answer. */
 static void
 test_stall_while_sending (void)
 {
@@ -452,8 +455,8 @@ test_stall_while_sending (void)
   pair_clear (&pair);
 }
 
-/* Where nothing is heard in time, the next connection gets twice as long, until something is heard.
- */
+/* If nothing is received in time, the next connection gets twice as long, until something is
+ * received. */
 static void
 test_patience (void)
 {
@@ -494,7 +497,7 @@ test_peer_down (void)
   pair_link_up (&pair, 1, 0, FALSE);
   pair_settle (&pair);
   pair_send_text (&pair, 0, SESSION_BULK, "0123456789012345678901234567890123456789");
-  pair_carry (&pair, 0, 1); /* half a message is there */
+  pair_carry (&pair, 0, 1); /* half a message has arrived */
   session_peer_down (pair.end[1].session);
   session_peer_down (pair.end[0].session);
   for (guint i = 0; i < 2; i++)

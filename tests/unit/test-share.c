@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#define WAIT_US (60 * G_USEC_PER_SEC) /* until the test has failed */
+#define WAIT_US (60 * G_USEC_PER_SEC) /* a limit, only reached if the test fails */
 
 SATIN_RECORD (Part, (SatinShared, whole), (int32_t, from), (SatinShared, others, 2));
 SATIN_JOB_DECLARE (sum, int64_t, (Part, part), (int32_t, n));
@@ -75,7 +75,7 @@ SATIN_JOB_DEFINE (one, int64_t, (int32_t, n))
   return n;
 }
 
-/* Waits in the middle of a phase, with children that are done and children that are not. */
+/* Waits in the middle of a phase, with finished and unfinished children. */
 SATIN_JOB_DEFINE (after, int64_t, (SatinShared, whole))
 {
   int64_t x, y, z = satin_call (one, 3);
@@ -119,7 +119,7 @@ enum
 static const SatinJob *const jobs[]
     = { &sum_job, &one_job, &shares_job, &passes_job, &after_job, &planes_job, NULL };
 
-/* Something to speak of that is not here. */
+/* A reference to bytes that are not here. */
 static SatinShared
 unknown (GBytes *bytes)
 {
@@ -162,8 +162,8 @@ test_here (void)
   rig_free (rig);
 }
 
-/* Each job that finds nothing asks; what is put goes to the one that asked. Returns how many asked:
- * nobody but the job that uses the bytes keeps them. */
+/* Each job that finds no bytes asks; the bytes that are put go to the job that asked. Returns how
+ * many asked: only a job that uses the bytes keeps them. */
 static guint
 count_wants (guint workers)
 {
@@ -206,11 +206,11 @@ static void
 test_fetched (void)
 {
   g_assert_cmpuint (count_wants (1), ==, 48); /* 32 leaves; every third ask is in vain */
-  count_wants (2);                            /* one job may find what another has */
+  count_wants (2);                            /* one job may find the bytes that another holds */
 }
 
-/* The slot in which a job waits is no child: what follows keeps its number, and no scan tells it.
- */
+/* The slot in which a job waits is no child: later children keep their numbers, and no scan reports
+ * the slot. */
 static void
 test_in_a_phase (void)
 {
@@ -224,7 +224,8 @@ test_in_a_phase (void)
   engine_scan (rig->engine, TRUE);
   next_of (rig, ENGINE_ROWS, &rows);
   g_assert_cmpuint (rows.rows->len, >=, 1);
-  g_assert_cmpuint (rows.rows->len, <=, 2); /* who waits may have run the second child meanwhile */
+  g_assert_cmpuint (rows.rows->len, <=,
+                    2); /* the waiting stack may have run the second child meanwhile */
   g_assert_cmpstr (((Row *)rows.rows->pdata[0])->path, ==, "/0");
   if (rows.rows->len == 2)
     g_assert_cmpstr (((Row *)rows.rows->pdata[1])->path, ==, "/1");
@@ -238,7 +239,7 @@ test_in_a_phase (void)
   rig_free (rig);
 }
 
-/* Only of the other child, where that is done. */
+/* Rows may only be those of the other child, if it is finished. */
 static void
 check_rows (const GPtrArray *rows, GBytes *bytes)
 {
@@ -251,8 +252,8 @@ check_rows (const GPtrArray *rows, GBytes *bytes)
     }
 }
 
-/* A child that has none of its own waits: it is not finished, however little lies above it. Each
- * child that waits gets its bytes when a scan is over. */
+/* A child without children waits: it is not finished, however small it is. Each waiting child gets
+ * its bytes when a scan is over. */
 static void
 test_waiting_child_is_not_saved (void)
 {
@@ -273,7 +274,7 @@ test_waiting_child_is_not_saved (void)
       if (event.kind == ENGINE_WANT)
         {
           g_assert_cmpuint (n, <, G_N_ELEMENTS (waiting));
-          if (n == 0) /* else a scan is under way */
+          if (n == 0) /* otherwise a scan is in progress */
             engine_scan (rig->engine, TRUE);
           waiting[n++] = event.loan;
         }
@@ -286,7 +287,7 @@ test_waiting_child_is_not_saved (void)
   rig_free (rig);
 }
 
-/* Who returns shared bytes has them. */
+/* A job that returns shared bytes holds them. */
 static void
 test_returned (void)
 {
@@ -311,7 +312,7 @@ test_returned (void)
   rig_free (rig);
 }
 
-/* Nobody wants the job any more that waits. */
+/* A job that waits is aborted. */
 static void
 test_aborted (void)
 {
@@ -336,7 +337,7 @@ test_aborted (void)
   rig_free (rig);
 }
 
-/* The end of an engine in which a job waits. */
+/* The engine ends while a job waits. */
 static void
 test_halted (void)
 {
@@ -378,8 +379,9 @@ run_at (Rig *rig, guint64 number, const char *path, guint32 job, const void *arg
   g_assert_true (engine_run (rig->engine, number, loan));
 }
 
-/* All stacks wait for bytes that died with another node, and only the new master's root can make
- * them again: it has a stack beyond the limit, whenever it begins. Any other job goes back. */
+/* All stacks wait for bytes that were lost with another node, and only the new master's root can
+ * make them again: the root gets a stack beyond the limit, whenever it begins. Any other job goes
+ * back. */
 static void
 test_root_beyond_limit (void)
 {

@@ -75,7 +75,8 @@ test_once (void)
   shared_unref (NULL);
 }
 
-/* What is spoken of and kept stays whatever the limit; the rest goes, the longest unused first. */
+/* Bytes that are referred to and kept stay, whatever the limit. Others are dropped, the longest
+ * unused first. */
 static void
 test_limit (void)
 {
@@ -93,7 +94,7 @@ test_limit (void)
   g_assert_true (is_here (store, b));
   g_assert_true (is_here (store, a)); /* used last */
   shared_put (store, &digest_c, c);
-  g_assert_false (is_here (store, b)); /* though something speaks of it */
+  g_assert_false (is_here (store, b)); /* although there is a reference to it */
   g_assert_true (is_here (store, a));
   g_assert_true (is_here (store, c));
   g_assert_true (is_here (store, own));
@@ -113,7 +114,8 @@ test_limit (void)
   g_assert_false (is_here (store, own));
 }
 
-/* What nothing speaks of stays while there is room, and is not kept when it is spoken of again. */
+/* Bytes without a reference stay while there is room, and are not kept when there is a reference
+ * again. */
 static void
 test_again (void)
 {
@@ -133,7 +135,7 @@ test_again (void)
   shared_unref (shared);
 }
 
-/* Whatever still speaks when the owner of the store goes. */
+/* References may outlive the store. */
 static void
 test_outlives (void)
 {

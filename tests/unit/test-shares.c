@@ -11,7 +11,7 @@
 
 static GString *asked;       /* the nodes that n1 asks, in order, each as a digit */
 static guint answered_no;    /* how often n1 says that it has no such bytes */
-static gboolean has_answers; /* n1 has given bytes */
+static gboolean has_answers; /* n1 has sent bytes */
 
 static void
 watch (World *world, guint who, const NodeEffect *effect)
@@ -98,7 +98,7 @@ test_lenders_first (void)
   done (world);
 }
 
-/* Nobody has them: all are asked again, ever less often, until somebody has. */
+/* No node has the bytes: all are asked again, less and less often, until one has them. */
 static void
 test_asks_again (void)
 {
@@ -118,8 +118,8 @@ test_asks_again (void)
   done (world);
 }
 
-/* One that does not answer has a time in which so many bytes can come; another says nothing by
- * saying that it has none. */
+/* A node that does not answer has the time in which so many bytes can arrive; a node without the
+ * bytes answers that. */
 static void
 test_patience (void)
 {
@@ -132,14 +132,14 @@ test_patience (void)
   deliver (world, link_between (world, 1, 3), 1,
            &(Message){ .kind = MESSAGE_BYTES, .digest = what (), .flag = TRUE });
   g_assert_cmpstr (asked->str, ==, "2");
-  pass (world, 20 * G_USEC_PER_SEC); /* the session may say it again */
+  pass (world, 20 * G_USEC_PER_SEC); /* the session may send the request again */
   g_assert_cmpuint (strspn (asked->str, "2"), ==, asked->len);
   pass (world, 20 * G_USEC_PER_SEC + SHARES_PATIENCE_US);
   g_assert_cmpuint (strspn (asked->str, "2"), <, asked->len);
   done (world);
 }
 
-/* When the one that was asked dies, nobody waits for it. */
+/* When the node that was asked dies, n1 does not wait for it. */
 static void
 test_death (void)
 {
@@ -180,7 +180,7 @@ ask (World *world, guint who)
            &(Message){ .kind = MESSAGE_FETCH, .digest = what () });
 }
 
-/* n1 waits for the same bytes, or has none and knows nothing of them: it says so at once. */
+/* n1 waits for the same bytes itself, or neither has nor knows them: it answers that at once. */
 static void
 test_no_circle (void)
 {
@@ -204,7 +204,8 @@ test_no_circle (void)
   done (world);
 }
 
-/* n1 has heard of them: it asks its lenders for n3, and for nobody when n3 is gone. */
+/* n1 has a reference to the bytes: it asks its lenders on behalf of n3, and stops when n3 is
+ * gone. */
 static void
 test_for_another (void)
 {

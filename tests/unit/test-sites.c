@@ -7,7 +7,7 @@
 
 #include <glib/gstdio.h>
 
-/* The protocol has room for as many. */
+/* The protocol allows as many members. */
 G_STATIC_ASSERT (FOLDER_NODES_MAX == MESSAGE_MEMBERS_MAX);
 
 static GPtrArray *
@@ -132,7 +132,7 @@ wrong_files_are_refused (void)
     { "[site a]\nhosts = b # the second one\n", "'#' is not a host" },
     { "[site a]\nhosts = b\nworkers = 1\nhosts = c\n", "'hosts' appears twice in '[site a]'" },
     { "[site a]\nhosts = b\nprogram = /home/jos\xe9/x\n", "program is not UTF-8" },
-    { "[site jos\xe9]\nnodes = x\n", "jos\xef\xbf\xbd" }, /* the sentence is */
+    { "[site jos\xe9]\nnodes = x\n", "jos\xef\xbf\xbd" }, /* the message is UTF-8 */
     { "nodes = 1\n[site a]\n", "does not start with a group" },
     { "[site a]\nhosts = -oProxyCommand=x\n", "is not a host" },
     { "[site a]\nhosts = [-oProxyCommand=x]\n", "is not a host" },
@@ -177,7 +177,7 @@ words_of_launchers (void)
   g_autofree char *all = g_strjoinv ("|", other);
 
   g_assert_true (g_strv_contains ((const char *const *)ssh, "BatchMode=yes"));
-  g_assert_cmpstr (ssh[g_strv_length (ssh) - 3], ==, "--"); /* no host is an option */
+  g_assert_cmpstr (ssh[g_strv_length (ssh) - 3], ==, "--"); /* no host can be taken for an option */
   g_assert_cmpstr (ssh[g_strv_length (ssh) - 2], ==, "b");
   g_assert_cmpstr (ssh[g_strv_length (ssh) - 1], ==, "exec sh -c 'echo '\\''x y'\\'''");
   g_assert_cmpstr (srun[g_strv_length (srun) - 1], ==, "line");
@@ -187,7 +187,7 @@ words_of_launchers (void)
   g_assert_cmpstr (all, ==, "go|to|7|and|line|there");
 }
 
-/* Whatever stands in arguments and paths, a shell makes the same words of it again. */
+/* A shell makes the same words again of any arguments and paths. */
 static void
 arguments_survive_the_shell (void)
 {
@@ -201,7 +201,8 @@ arguments_survive_the_shell (void)
   g_assert_cmpstr (said, ==, "a b ' $HOME;`x` \n");
 }
 
-/* A far node keeps as little as one of this host, unless somebody there has set something else. */
+/* A far node's malloc caches as little as on this host, unless the user there has set something
+ * else. */
 static void
 home_is_the_one_there (void)
 {
@@ -220,8 +221,8 @@ home_is_the_one_there (void)
   g_assert_cmpstr (aside, ==, "/usr/lib\n");
 }
 
-/* Where the folder of the launcher is not there a node works at home; that of its site has to be.
- */
+/* If the launcher's folder does not exist on its host, a node works in the home; the folder of its
+ * site must exist. */
 static void
 a_folder_may_be_missing (void)
 {
@@ -284,7 +285,7 @@ frames_of_the_relay (void)
     g_assert_cmpint (relay_parse (wrong[i], NULL, NULL), ==, RELAY_WRONG);
 }
 
-/* (transfer full): "SITE HOST NUMBER/HERE xWORKERS" of each node, a far one with a star. */
+/* (transfer full): "SITE HOST NUMBER/HERE xWORKERS" for each node, with a star for a far node. */
 static char *
 places_text (const FolderRun *run, const GPtrArray *sites)
 {
@@ -303,7 +304,8 @@ places_text (const FolderRun *run, const GPtrArray *sites)
   return g_string_free (text, FALSE);
 }
 
-/* Nodes of this host come first; numbers count in a site, and nodes of a host over all sites. */
+/* Nodes of this host come first. Numbers count within a site, and the nodes of a host over all
+ * sites. */
 static void
 nodes_are_spread (void)
 {

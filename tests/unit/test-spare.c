@@ -16,7 +16,7 @@
 
 typedef struct
 {
-  guint8 *bytes; /* as published: pages, trunk, leaves */
+  guint8 *bytes; /* the published file: pages, trunk, leaves */
   gsize size, page_size, n;
 } File;
 
@@ -45,7 +45,7 @@ fd_of (const guint8 *bytes, gsize size)
   return fd;
 }
 
-/* (transfer full): all that a descriptor, which is closed, has. */
+/* (transfer full): all bytes of a descriptor, which is closed. */
 static guint8 *
 bytes_of (int fd, gsize *size)
 {
@@ -59,7 +59,7 @@ bytes_of (int fd, gsize *size)
   return bytes;
 }
 
-/* (transfer full): pages as SQLite has just copied them, of which no two are alike. */
+/* (transfer full): pages as SQLite has just copied them, all different. */
 static guint8 *
 pages_new (gsize page_size, gsize n)
 {
@@ -112,7 +112,7 @@ file_clear (File *file)
   g_free (file->bytes);
 }
 
-/* These two are others' in the first page. */
+/* Clears the two fields of the first page that do not belong to the spare pages. */
 static void
 wipe_marks (guint8 *bytes)
 {
@@ -120,7 +120,7 @@ wipe_marks (guint8 *bytes)
   memset (bytes + PLACE_MARK_AT, 0, 4);
 }
 
-/* (transfer full) (nullable): what mending such a file gives, without the marks. */
+/* (transfer full) (nullable): the repaired file, without the marks. */
 static guint8 *
 mended (const guint8 *bytes, gsize size, gsize *made_size)
 {
@@ -167,7 +167,7 @@ are_all (const guint8 *bytes, gsize size)
 
 static const gsize page_sizes[] = { 512, 4096, 65536 };
 
-/* Whichever page is lost, wherever in it. */
+/* Any lost page is restored, whichever part of it is wrong. */
 static void
 one_page_is_made_anew (void)
 {
@@ -193,7 +193,8 @@ one_page_is_made_anew (void)
     }
 }
 
-/* Of two lost pages neither is guessed: they stay as they were found, and all others are whole. */
+/* If two pages are lost neither is guessed: they stay as they were found, and all others are
+ * whole. */
 static void
 two_pages_are_not_guessed (void)
 {
@@ -209,7 +210,7 @@ two_pages_are_not_guessed (void)
   file_clear (&file);
 }
 
-/* Bytes that were put in or taken out move all behind them, and the spare pages, too. */
+/* Inserted or removed bytes move all bytes after them, including the spare pages. */
 static void
 pages_are_found_where_they_lie (void)
 {
@@ -221,14 +222,14 @@ pages_are_found_where_they_lie (void)
       {
         gsize more = (gsize)MAX (shifts[k], 0), less = (gsize)MAX (-shifts[k], 0);
         g_autofree guint8 *bytes = g_malloc0 (file.size + more);
-        gboolean two = less > 0 && at / 512 != (at + less - 1) / 512; /* pages are hurt */
+        gboolean two = less > 0 && at / 512 != (at + less - 1) / 512; /* damaged pages */
         gsize size = 0;
 
         memcpy (bytes, file.bytes, at);
         memcpy (bytes + at + more, file.bytes + at + less, file.size - at - less);
         if (!two)
           mends_to (&file, bytes, file.size + more - less);
-        if (less == 0 && at % 512 == 0) /* then no page is hurt, and one may be */
+        if (less == 0 && at % 512 == 0) /* then no page is damaged, and one more may be */
           {
             bytes[(at > 512 ? 0 : more) + 512 + 9] ^= 1;
             mends_to (&file, bytes, file.size + more);
@@ -245,7 +246,7 @@ pages_are_found_where_they_lie (void)
   file_clear (&file);
 }
 
-/* Pages that were written to each other's place, moved as a whole or not. */
+/* Pages that were exchanged, whole or in part. */
 static void
 pages_go_back_to_their_places (void)
 {
@@ -264,7 +265,7 @@ pages_go_back_to_their_places (void)
   file_clear (&file);
 }
 
-/* Spare pages that are not sound prove nothing and mend nothing. */
+/* Damaged spare pages are not used, neither for checking nor for repair. */
 static void
 damaged_spare_pages_are_none (void)
 {
@@ -276,10 +277,10 @@ damaged_spare_pages_are_none (void)
       gsize size = 0;
       g_autofree guint8 *bytes = g_memdup2 (file.bytes, file.size);
       bytes[first + i] ^= 0x10;
-      bytes[3 * 512 + 9] ^= 1; /* they would find this */
+      bytes[3 * 512 + 9] ^= 1; /* sound spare pages would find this */
       g_assert_null (mended (bytes, file.size, &size));
-      g_assert_true (agrees (bytes, file.size));             /* nothing says otherwise */
-      memcpy (bytes + PLACE_MARK_AT, bytes + COUNTER_AT, 4); /* before it is marked */
+      g_assert_true (agrees (bytes, file.size));             /* nothing contradicts */
+      memcpy (bytes + PLACE_MARK_AT, bytes + COUNTER_AT, 4); /* before the mark */
       int fd = fd_of (bytes, file.size);
       g_assert_false (spare_is_whole (fd));
       close (fd);
@@ -293,7 +294,7 @@ damaged_spare_pages_are_none (void)
   file_clear (&file);
 }
 
-/* When SQLite has written to a file they are of another one. */
+/* When SQLite has written to a file its spare pages do not fit any more. */
 static void
 a_file_that_was_written_to_is_left_alone (void)
 {
@@ -307,7 +308,7 @@ a_file_that_was_written_to_is_left_alone (void)
   file_clear (&file);
 }
 
-/* Each entry of the list of free pages is looked at. */
+/* Each entry of the list of free pages is checked. */
 static void
 no_other_page_is_free (void)
 {
@@ -332,8 +333,8 @@ no_other_page_is_free (void)
   file_clear (&file);
 }
 
-/* Which files get none, and stay as they are: too large ones, those with free pages, and what is
- * not made of pages. */
+/* Files that get no spare pages and are not changed: those that are too large, that have free
+ * pages, or that do not consist of pages. */
 static void
 some_files_get_none (void)
 {

@@ -11,7 +11,7 @@ heal (World *world)
   world->parted = 0;
 }
 
-/* All know the same members, of whom the first node is master. */
+/* TRUE if all nodes know the same members, and the first node is master. */
 static gboolean
 is_one (World *world)
 {
@@ -63,15 +63,15 @@ test_one_pair_that_meets_is_enough (void)
   part (world, 2);
   pass (world, 2 * MINUTE);
   g_assert_true (said (world, 2, "MASTER"));
-  world->bridged = TRUE; /* nodes 1 and 2 only; neither is the elder master */
+  world->bridged = TRUE; /* only nodes 1 and 2; neither is the elder master */
 
   g_assert_true (comes_together_within (world, MINUTE));
   pass (world, 2 * MINUTE);
   g_assert_true (is_one (world));
 }
 
-/* Each node dials one that it misses every 5 to 15 s at first, so the moment in which the way is
- * whole again does not matter. */
+/* At first each node dials a missed node every 5 to 15 s, so the moment when the network works
+ * again does not matter. */
 static void
 test_they_meet_soon_whenever_that_is (void)
 {
@@ -124,7 +124,7 @@ test_they_meet_after_days_and_that_costs_nothing (void)
   g_assert_true (comes_together_within (world, 8 * MINUTE));
   world->n_dials = 0;
   pass (world, 60 * MINUTE);
-  g_assert_cmpuint (world->n_dials, ==, 0); /* nobody is missed any more */
+  g_assert_cmpuint (world->n_dials, ==, 0); /* no node is missed any more */
 }
 
 static void
@@ -135,7 +135,7 @@ test_three_sides_become_one (void)
   start (world);
   part (world, 2);
   pass (world, MINUTE);
-  for (guint i = 0; i < world->wires->len; i++) /* the younger side falls apart in turn */
+  for (guint i = 0; i < world->wires->len; i++) /* then the younger side splits, too */
     {
       Wire *wire = &g_array_index (world->wires, Wire, i);
       wire->mute = wire->mute || (wire->end[0] < 4) != (wire->end[1] < 4);
@@ -158,7 +158,7 @@ root_runs (World *world, guint who)
   g_assert_true (said (world, who, "RUN "));
 }
 
-/* Two trees: what the younger master has is offered, and its root stops. */
+/* Two trees: the results of the younger master are offered, and its root stops. */
 static void
 test_the_parts_of_the_other_root_are_offered (void)
 {
@@ -185,7 +185,7 @@ test_the_parts_of_the_other_root_are_offered (void)
   g_assert_false (said (world, 2, "UNRUN")); /* not before its parts are known */
   adopt (world, 2, "/1", 9, 3);              /* it goes on for a while */
   tell (world, 2, &(NodeEvent){ .kind = NODE_EVENT_ROWS, .rows = rows });
-  g_assert_false (said (world, 0, "KNOWN /3 finished")); /* its own slot would cover that */
+  g_assert_false (said (world, 0, "KNOWN /3 finished")); /* its own slot would cover the offer */
   tell (world, 2, &(NodeEvent){ .kind = NODE_EVENT_SERVED, .number = 1 });
   g_assert_true (said (world, 2, "UNRUN"));
   forget_log (world);
@@ -193,7 +193,7 @@ test_the_parts_of_the_other_root_are_offered (void)
   tell (world, 2, &(NodeEvent){ .kind = NODE_EVENT_UNRUN, .held = held_of (world, 2, "") });
 
   g_assert_true (said (world, 0, "KNOWN /3 finished"));
-  g_assert_false (said (world, 3, "UNRUN")); /* what was lent is not stopped */
+  g_assert_false (said (world, 3, "UNRUN")); /* the lent job is not stopped */
   adopt (world, 0, "/1", 11, 3);
   finish (world, 3, "/1");
   g_assert_true (said (world, 0, "PUT 11"));
@@ -201,7 +201,7 @@ test_the_parts_of_the_other_root_are_offered (void)
   g_assert_true (said (world, 1, "PUT 5"));
 }
 
-/* Only an orphan yields, and only to one that has a lender. */
+/* Only an orphan yields, and only to a job with a lender. */
 static void
 test_an_orphan_that_nobody_else_runs_goes_on (void)
 {
@@ -211,7 +211,7 @@ test_an_orphan_that_nobody_else_runs_goes_on (void)
   (void)offer (world, 0, "/0");
   hunger (world, 3);
   part (world, 3);
-  pass (world, MINUTE); /* the thief is cut off with its job, and lets it run */
+  pass (world, MINUTE); /* the thief is cut off with its job, and continues it */
   heal (world);
   g_assert_true (comes_together_within (world, MINUTE));
   g_assert_true (said (world, 0, "BACK 1"));
@@ -223,8 +223,8 @@ test_an_orphan_that_nobody_else_runs_goes_on (void)
   g_assert_true (said (world, 0, "PUT 7"));
 }
 
-/* A node holds a job and has lent a slot of the same job: its thief goes on when the first becomes
- * an orphan. */
+/* A node holds a job and has lent a slot of the same job: the thief goes on when the node's job
+ * becomes an orphan. */
 static void
 test_a_thief_does_not_make_its_own_lender_yield (void)
 {
@@ -245,7 +245,7 @@ test_a_thief_does_not_make_its_own_lender_yield (void)
   g_assert_false (said (world, 3, "UNRUN"));
 }
 
-/* Who leaves and is the last one of its side suspends that side; not the run, which is more. */
+/* A leaver that is the last node of its side suspends that side, but not the whole run. */
 static void
 test_who_leaves_alone_suspends_no_other_side (void)
 {
@@ -268,7 +268,7 @@ test_who_leaves_alone_suspends_no_other_side (void)
     g_assert_cmpuint (world->peer[i].ended, ==, 999);
 }
 
-/* n1 leaves while n0 sleeps, so it is alone, suspends the run, and cannot save it. */
+/* n1 leaves while n0 sleeps, so n1 is alone, suspends the run, and cannot save it. */
 static void
 test_who_cannot_save_leaves_the_run_to_who_lost_its_name (void)
 {
@@ -285,7 +285,7 @@ test_who_cannot_save_leaves_the_run_to_who_lost_its_name (void)
   world->peer[0].deaf = FALSE;
   forget_log (world);
   pass (world, 5 * G_USEC_PER_SEC);
-  g_assert_true (said (world, 1, "LEAVE")); /* and does not wait for its store first */
+  g_assert_true (said (world, 1, "LEAVE")); /* n1 does not wait for its store first */
   pass (world, MINUTE);
 
   g_assert_true (said (world, 0, "MASTER"));

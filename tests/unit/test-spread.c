@@ -26,7 +26,7 @@ clear_run (FolderRun *run)
   *run = (FolderRun){ 0 };
 }
 
-/* In place of the one of this host: it knows where a name leads. */
+/* Puts a fake ssh into PATH that knows the addresses of names. */
 static void
 put_ssh_in_path (void)
 {
@@ -50,7 +50,8 @@ listens_and_workers (void)
   {
     const char *text;
     int workers;
-    int nodes, of_run, of_first; /* nodes in all; workers of the run, and of the first site */
+    int nodes, of_run,
+        of_first; /* the number of nodes; workers of the run, and of the first site */
     gboolean tcp;
     const char *listen; /* NULL: it is not decided here */
     int port_last;
@@ -88,7 +89,7 @@ listens_and_workers (void)
     }
 }
 
-/* What the user said of the address holds. */
+/* An address that the user gave is used. */
 static void
 what_was_said_holds (void)
 {
@@ -104,7 +105,8 @@ what_was_said_holds (void)
   clear_run (&run);
 }
 
-/* A name of the user's configuration leads where that says, options of the site included. */
+/* A name in the user's ssh configuration has the address given there, with the options of the
+ * site. */
 static void
 ssh_is_asked (void)
 {
@@ -148,7 +150,7 @@ the_file_is_kept (void)
   g_assert_false (spread_keep ("[site a]\n", "/nonexistent", NULL));
 }
 
-/* Addresses that lead to this host from others, of nodes that live. */
+/* Addresses of living nodes at which other hosts can reach this host. */
 static void
 peers_of_a_new_node (void)
 {

@@ -21,7 +21,7 @@ write_file (const char *to, const char *text)
   g_assert_cmpint (utimensat (AT_FDCWD, to, then, 0), ==, 0);
 }
 
-/* (transfer full): of what stands there. */
+/* (transfer full): the stamp of the file that is there. */
 static Stamp
 begin (void)
 {
@@ -62,7 +62,8 @@ test_size (void)
   stamp_clear (&stamp);
 }
 
-/* As large and as old, and never of the same number: the stamp keeps the first one from going. */
+/* A file of the same size and time never has the same inode number: the stamp keeps the first file
+ * alive. */
 static void
 test_another (void)
 {
@@ -70,7 +71,7 @@ test_another (void)
   g_autofree char *other = g_strconcat (path, "-other", NULL);
 
   g_assert_cmpint (g_unlink (path), ==, 0);
-  g_assert_true (stamp_is_current (&stamp, path)); /* nothing stands there */
+  g_assert_true (stamp_is_current (&stamp, path)); /* there is no file */
   for (guint i = 0; i < 10; i++)
     {
       write_file (other, "same size");
@@ -80,10 +81,10 @@ test_another (void)
   stamp_replace (&stamp, stamp_of (path));
   g_assert_true (stamp_is_current (&stamp, path));
   stamp_clear (&stamp);
-  g_assert_false (stamp_is_current (&stamp, path)); /* of no file */
+  g_assert_false (stamp_is_current (&stamp, path)); /* the stamp of no file */
 }
 
-/* What a link leads to may be anybody's. */
+/* The target of a link may belong to anybody. */
 static void
 test_link (void)
 {

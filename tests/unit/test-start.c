@@ -12,7 +12,7 @@
 
 typedef struct
 {
-  char *path, *folder; /* of the run; where its nodes work */
+  char *path, *folder; /* the folder of the run; the folder in which its nodes work */
   FolderRun run;
 } Fixture;
 
@@ -40,7 +40,7 @@ tear_down (Fixture *f, gconstpointer data G_GNUC_UNUSED)
   g_free (f->folder);
 }
 
-/* (transfer full): what such a node wrote to its log. */
+/* (transfer full): the log of a node that was started in this way. */
 static char *
 log_of (Fixture *f, const StartWish *wish)
 {
@@ -64,7 +64,7 @@ log_of (Fixture *f, const StartWish *wish)
   " \"b=$SATIN_BUILD\" \"f=$SATIN_FOUNDER\" \"g=$G_SLICE\" \"$@\"; do echo \"$word\"; done\n" \
   "pwd\necho to stderr >&2\n"
 
-/* What it is to do stands in its environment; nothing of an earlier node's does. */
+/* A node's environment has its settings, and none of an earlier node. */
 static void
 a_node_is_told_what_it_is (Fixture *f, gconstpointer data G_GNUC_UNUSED)
 {
@@ -91,8 +91,8 @@ a_node_is_told_what_it_is (Fixture *f, gconstpointer data G_GNUC_UNUSED)
   g_assert_cmpstr (second, ==, full_words);
 }
 
-/* Signals for the launcher do not reach it, nobody types to it, and it holds nothing open that the
- * launcher has open. */
+/* A node gets no signals for the launcher, has no terminal as input, and has none of the launcher's
+ * descriptors open. */
 static void
 a_node_is_on_its_own (Fixture *f, gconstpointer data G_GNUC_UNUSED)
 {
@@ -164,7 +164,7 @@ two_pipes_lead_to_a_far_one (Fixture *f, gconstpointer data G_GNUC_UNUSED)
   close (to);
   g_assert_cmpint (read (from, words, sizeof words), ==, 5);
   g_assert_cmpstr (words, ==, "words");
-  g_assert_cmpint (read (from, words, sizeof words), ==, 0); /* nobody else holds it */
+  g_assert_cmpint (read (from, words, sizeof words), ==, 0); /* no other process holds it */
   close (from);
   g_assert_cmpint (waitpid (pid, &status, 0), ==, pid);
   g_assert_cmpint (WEXITSTATUS (status), ==, 5);
@@ -180,7 +180,7 @@ two_pipes_lead_to_a_far_one (Fixture *f, gconstpointer data G_GNUC_UNUSED)
   g_assert_cmpuint (children (), ==, 0);
 }
 
-/* With all that it has started. */
+/* A kill also ends the processes that the node has started. */
 static void
 a_kill_reaches_the_whole_session (Fixture *f, gconstpointer data G_GNUC_UNUSED)
 {
@@ -194,7 +194,7 @@ a_kill_reaches_the_whole_session (Fixture *f, gconstpointer data G_GNUC_UNUSED)
   g_assert_cmpint (waitpid (pid, &status, 0), ==, pid);
   g_assert_true (WIFSIGNALED (status) && WTERMSIG (status) == SIGKILL);
   g_assert_cmpint (read (from, &word, 1), ==, 1); /* the end of the line */
-  g_assert_cmpint (read (from, &word, 1), ==, 0); /* nobody is left who could write */
+  g_assert_cmpint (read (from, &word, 1), ==, 0); /* no process is left that could write */
   close (to);
   close (from);
 }

@@ -34,7 +34,7 @@ is_asked (World *world, guint who, guint other)
   return FALSE;
 }
 
-/* n2 has been refused by all, and pauses. */
+/* All nodes have refused n2, which pauses. */
 static World *
 refused_by_all (void)
 {
@@ -47,7 +47,7 @@ refused_by_all (void)
   return world;
 }
 
-/* A member that has work again says so, and is asked at once, whatever pause there is. */
+/* A member that has work again announces it and is asked at once, whatever pause there is. */
 static void
 test_who_says_more_is_asked_at_once (void)
 {
@@ -59,7 +59,7 @@ test_who_says_more_is_asked_at_once (void)
   g_assert_true (is_asked (world, 2, 1));
 }
 
-/* One that is on its way out gives no work. */
+/* A node that leaves gives no work. */
 static void
 test_who_leaves_is_not_asked (void)
 {

@@ -9,7 +9,7 @@
 typedef struct
 {
   const char *what;
-  const char *set[MOST]; /* NAME=VALUE, NULL behind the last */
+  const char *set[MOST]; /* NAME=VALUE, NULL after the last */
   StepLauncher launcher;
   int tasks, task, here;
   const char *id;
@@ -155,7 +155,7 @@ environments (void)
     }
 }
 
-/* It is the end of a name that is too long that goes; a file name it stays. */
+/* A name that is too long is cut at its end; it stays a file name. */
 static void
 long_names (void)
 {

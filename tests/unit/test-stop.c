@@ -3,8 +3,8 @@
  * world alone. */
 #include "node-alone.h"
 
-/* The last publication succeeded or not, of a run that has its answer or is suspended: only a
- * suspend needs the file. A reply to another question ends nothing. */
+/* The last publication of a run that has its answer or is suspended succeeds or fails: only a
+ * suspend needs the file. A reply to another request ends nothing. */
 static void
 test_closed (void)
 {
@@ -19,7 +19,7 @@ test_closed (void)
 
           node->stop.request = 5;
           stop_on_closed (node, &closed);
-          g_assert_false (node->ended); /* it was not asked for */
+          g_assert_false (node->ended); /* this close was not requested */
           node->stop.final = TRUE;
           node->stop.finished = finished;
           node->stop.code = finished ? 3 : NODE_END_SUSPENDED;

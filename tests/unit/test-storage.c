@@ -11,7 +11,7 @@ typedef struct
   const char *type;
   const void *data;
   gsize size;
-  const char *kind; /* what SQLite holds it as */
+  const char *kind; /* the type in which SQLite stores it */
 } Sample;
 
 static const Sample samples[] = {
@@ -28,7 +28,7 @@ static const Sample samples[] = {
   { "t", "\xff\xff\xff\xff\xff\xff\xff\xff", 8, "blob" },
   { "d", "\x00\x00\x00\x00\x00\x00\xf0\x3f", 8, "real" }, /* 1.0 */
   { "d", "\x18\x2d\x44\x54\xfb\x21\x09\x40", 8, "real" }, /* pi */
-  { "d", "\x01\x00\x00\x00\x00\x00\x00\x00", 8, "real" }, /* the least */
+  { "d", "\x01\x00\x00\x00\x00\x00\x00\x00", 8, "real" }, /* the smallest number */
   { "d", "\x00\x00\x00\x00\x00\x00\xf0\x7f", 8, "real" }, /* infinity */
   { "d", "\x00\x00\x00\x00\x00\x00\x00\x80", 8, "blob" }, /* minus zero */
   { "d", "\x01\x00\x00\x00\x00\x00\xf8\x7f", 8, "blob" }, /* NaN with a payload */
@@ -154,7 +154,7 @@ weighs (Fixture *f, const char *rows, double weight)
   g_assert_cmpfloat_with_epsilon (counted.work_s, totals.work_s, 1e-9);
 }
 
-/* No root covers another one, and all weight is that of the last one. */
+/* No root covers another one, and the total weight is that of the last root. */
 static void
 test_roots_are_rows (Fixture *f, gconstpointer unused)
 {
@@ -172,7 +172,8 @@ test_roots_are_rows (Fixture *f, gconstpointer unused)
   weighs (f, "root=4 10:/0=1 1:=5", 0.125);
   g_assert_true (results_commit (f->results, NULL));
 
-  /* What comes late weighs nothing, and a table that is taken back is looked at again. */
+  /* A row of an earlier root that comes late weighs nothing, and after a rollback the table is read
+   * again. */
   g_assert_true (results_begin (f->results, NULL));
   put (f, "11:/0", 8, 1);
   weighs (f, "root=4 10:/0=1 11:/0=1 1:=5", 0.125);
@@ -227,7 +228,7 @@ test_the_root_takes_in_everything (Fixture *f, gconstpointer unused)
   (void)unused;
   meet_stems (f);
   g_assert_true (put (f, "~" STEM_B "/1", 1, 1));
-  g_assert_true (put (f, "~dddddddddddddddd/1", 1, 2)); /* whose stem nobody knows */
+  g_assert_true (put (f, "~dddddddddddddddd/1", 1, 2)); /* whose stem is unknown */
   g_assert_true (put (f, "/9", 1, 4));
 
   g_assert_true (put (f, "", 2, 8));
@@ -260,7 +261,7 @@ test_a_rollback_brings_back_rows_stems_and_totals (Fixture *f, gconstpointer unu
   g_assert_cmpint (number_of (f->sql, "SELECT count(*) FROM stem"), ==, 0);
 }
 
-/* Random puts against a plain model: the table is always the antichain of what was put. */
+/* Random puts, compared with a simple model: the table is always the antichain of all rows. */
 static void
 test_any_order_leaves_an_antichain (Fixture *f, gconstpointer unused)
 {
@@ -398,7 +399,7 @@ test_the_proof_is_siphash_under_the_seal (Fixture *f, gconstpointer unused)
   g_assert_true (rowsum_agrees (&sql, without, &old));
 }
 
-/* What SQL computes over the columns is what is computed without it. */
+/* The checksum that SQL computes over the columns is the same as the one computed without SQL. */
 static void
 test_the_checksum_is_the_same_without_sql (Fixture *f, gconstpointer unused)
 {
@@ -421,8 +422,8 @@ test_the_checksum_is_the_same_without_sql (Fixture *f, gconstpointer unused)
   g_assert_cmphex (rowsum_end (&sum).sum, ==, f->sql->last_sum);
 }
 
-/* All files of a program number its jobs alike, so one that lost its table job can still be read.
- */
+/* All files of a program number its jobs in the same way, so a file that lost its table `job` can
+ * still be read. */
 static void
 test_a_file_without_its_jobs_is_read_by_the_program (Fixture *f, gconstpointer unused)
 {
@@ -443,7 +444,7 @@ test_a_file_without_its_jobs_is_read_by_the_program (Fixture *f, gconstpointer u
   g_assert_cmpstr (text->str, ==, "/0=1 ");
 }
 
-/* A row far below a saved one is told without a walk over all the stems between. */
+/* A row far below a saved one is recognised without a walk over all the stems between. */
 static void
 test_rows_deep_below_a_saved_one_are_dropped_quickly (Fixture *f, gconstpointer unused)
 {
@@ -472,7 +473,7 @@ test_rows_deep_below_a_saved_one_are_dropped_quickly (Fixture *f, gconstpointer 
   g_assert_cmpfloat (processor_s () - began_s, <, 20);
   assert_rows (f->sql, "/0=1");
 
-  /* What was taken back covers nothing. */
+  /* A row that was rolled back covers nothing. */
   g_assert_true (results_begin (f->results, NULL));
   g_assert_true (put (f, "", 3, 1));
   g_assert_false (put (f, "~0000000000000000/8", 2, 1));
@@ -483,7 +484,8 @@ test_rows_deep_below_a_saved_one_are_dropped_quickly (Fixture *f, gconstpointer 
 #define LONG_BYTES 20000
 #define LONG_ROWS 200
 
-/* How many pages are written when a row at `path` takes in long ones, children of `parent`. */
+/* The number of pages that are written when a row at `path` replaces long rows, the children of
+ * `parent`. */
 static int
 pages_written_for (Fixture *f, const char *path, const char *parent)
 {
@@ -513,7 +515,7 @@ pages_written_for (Fixture *f, const char *path, const char *parent)
   return written;
 }
 
-/* What goes is not written once more, however SQLite was built. */
+/* Removed rows are not overwritten, however SQLite was built. */
 static void
 test_long_rows_go_without_being_written (Fixture *f, gconstpointer unused)
 {

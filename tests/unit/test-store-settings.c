@@ -36,12 +36,12 @@ test_what_is_said_here_goes_first (void)
   store_settings_take ("AWS_REGION=there\nAWS_PROFILE=work\n");
   g_assert_cmpstr (g_getenv ("AWS_REGION"), ==, "here");
   g_assert_cmpstr (g_getenv ("AWS_PROFILE"), ==, "work");
-  g_setenv ("AWS_REGION", "", TRUE); /* that says nothing */
+  g_setenv ("AWS_REGION", "", TRUE); /* an empty value has no effect */
   store_settings_take ("AWS_REGION=there\n");
   g_assert_cmpstr (g_getenv ("AWS_REGION"), ==, "there");
 }
 
-/* One setting a line: a value with an end of a line would say another. */
+/* Each setting is a line: a value with a line break would add another setting. */
 static void
 test_a_value_says_one_thing (void)
 {

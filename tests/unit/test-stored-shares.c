@@ -36,7 +36,7 @@ note (const char *hex, gint64 size, gpointer data, GError **error G_GNUC_UNUSED)
   return TRUE;
 }
 
-/* What is there already stays; a row that somebody changed is as if it were not there. */
+/* Shares that are there already stay; a changed row counts as missing. */
 static void
 test_shares_prove_themselves (Fixture *f, gconstpointer unused G_GNUC_UNUSED)
 {
@@ -59,7 +59,8 @@ test_shares_prove_themselves (Fixture *f, gconstpointer unused G_GNUC_UNUSED)
   stands (f, NULL);
 }
 
-/* Rows of an earlier root weigh nothing when another begins: a delta has them, too. */
+/* Rows of an earlier root weigh nothing when another root begins: a delta contains that change,
+ * too. */
 static void
 test_a_delta_has_what_was_changed (Fixture *f, gconstpointer unused G_GNUC_UNUSED)
 {

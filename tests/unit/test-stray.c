@@ -12,8 +12,8 @@ typedef struct
   gboolean finished;
 } Held;
 
-/* Runs fib (3), whose jobs are "", /0, /1, /0/0 and /0/1, while somebody holds these with digests
- * of other jobs. `named` (out): how many were named. */
+/* Runs fib (3), whose jobs are "", /0, /1, /0/0 and /0/1, while another node offers these paths
+ * with digests of other jobs. `named` (out): how many were named. */
 static guint64
 run (const Held *held, guint n, guint *named, char **path)
 {
@@ -68,7 +68,7 @@ test_what_fits_is_not_counted (void)
   COUNTED (0, NULL, { "/0", FALSE }, { "/0/1", FALSE }, { "/9", FALSE }, { "/9/9", FALSE });
 }
 
-/* The first number that is not spawned, and the last one that is. */
+/* The first child number that is not spawned, and the last one that is. */
 static void
 test_what_was_not_spawned (void)
 {
@@ -88,7 +88,7 @@ test_each_counts_once (void)
            { "/1", TRUE }, { "/7", FALSE });
 }
 
-/* Also of the very job; it has no number too many. */
+/* Another job at the path of the root itself, which has no sibling numbers. */
 static void
 test_another_job_at_the_path (void)
 {

@@ -72,7 +72,7 @@ write_one (const char *checkpoint, int workers, const char *argument)
   return submit_script_write (&script);
 }
 
-/* Each line of it, so that none can go unnoticed. */
+/* Each line of the script, so that no change goes unnoticed. */
 static void
 a_script_says_all (void)
 {
@@ -113,7 +113,7 @@ what_is_not_said_is_not_written (void)
   g_assert_nonnull (strstr (text, "\ncheckpoint=sftp://me@host/c.db\n"));
 }
 
-/* The options must stand before the first command: Slurm reads no further. */
+/* The options must be before the first command: Slurm reads no further. */
 static void
 options_stand_first (void)
 {

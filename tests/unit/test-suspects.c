@@ -5,9 +5,9 @@
 
 #include "satin/protocol/core.h"
 
-/* ---- what others say of a member ---- */
+/* ---- complaints about a member ---- */
 
-static guint n_offers; /* of ways to n2, by n0 */
+static guint n_offers; /* the number of routes to n2 that n0 offered */
 
 static void
 count_offers (World *world, guint who, const NodeEffect *effect)
@@ -19,7 +19,7 @@ count_offers (World *world, guint who, const NodeEffect *effect)
               && message.flag && node_id_equal (&message.id, &third);
 }
 
-/* n1 tells n0, the master, that n2 is gone; silent: it has heard nothing of it for long. */
+/* n1 tells n0, the master, that n2 is gone; silent: n1 has received nothing from n2 for long. */
 static void
 accuse (World *world, gboolean silent)
 {
@@ -56,8 +56,8 @@ three (void)
   return world;
 }
 
-/* A way is offered each time. That has to help within one limit of silence from the first
- * complaint, however often it is repeated. */
+/* A route is offered each time. It must work within one limit of silence from the first complaint,
+ * however often the complaint is repeated. */
 static void
 test_whom_the_master_hears_stays_for_a_while (void)
 {
@@ -79,7 +79,7 @@ test_whom_the_master_hears_stays_for_a_while (void)
   g_assert_cmpuint (stats_of (world, 0).silenced, ==, 1);
 }
 
-/* A member that is connected anew counts as heard by others, too, until they complain again. */
+/* A member with a new connection counts as heard by others, too, until they complain again. */
 static void
 test_a_new_link_ends_what_was_said (void)
 {
@@ -96,11 +96,11 @@ test_a_new_link_ends_what_was_said (void)
   g_assert_cmpuint (members_of (world, 0), ==, 3);
 }
 
-/* Neither does the master hear it: it is silent for all. */
+/* The master does not hear the member, either: it is silent for all. */
 static void
 test_whom_the_master_does_not_hear_either_is_dead (void)
 {
-  for (guint i = 0; i < 2; i++) /* to the microsecond */
+  for (guint i = 0; i < 2; i++) /* exact to the microsecond */
     {
       g_autoptr (World) world = three ();
 
@@ -111,7 +111,7 @@ test_whom_the_master_does_not_hear_either_is_dead (void)
     }
 }
 
-/* … nor if the third one is connected anew. */
+/* … nor if the third node has a new connection. */
 static void
 test_what_was_said_of_silence_counts_with_a_lost_link (void)
 {
@@ -122,18 +122,18 @@ test_what_was_said_of_silence_counts_with_a_lost_link (void)
 
       accuse (world, TRUE);
       pass (world, since_us + NODE_SILENCE_US - i - world->now_us);
-      third_member (world, 0)->dial = G_MAXUINT64; /* one is under way */
+      third_member (world, 0)->dial = G_MAXUINT64; /* a dial is in progress */
       accuse (world, FALSE);
       g_assert_cmpuint (stats_of (world, 0).silenced, ==, i == 0 ? 1 : 0);
       if (i == 0)
-        continue; /* it is off the roster */
+        continue; /* it is not on the roster any more */
       heard_before (world, 0, NODE_SILENCE_US / 2);
       accuse (world, FALSE);
       g_assert_cmpuint (stats_of (world, 0).silenced, ==, 0);
     }
 }
 
-/* A lost link alone is no silence. The master dials, once at a time, and concludes nothing. */
+/* A lost link alone is no silence. The master dials, one dial at a time, and concludes nothing. */
 static void
 test_a_lost_link_is_checked_and_not_believed (void)
 {
@@ -148,11 +148,12 @@ test_a_lost_link_is_checked_and_not_believed (void)
       accuse (world, FALSE);
       g_assert_cmpuint (world->n_dials, ==, before + 1);
       g_assert_false (member->dead);
-      member->dial = member->dial == 0 ? G_MAXUINT64 : member->dial; /* under way still */
+      member->dial = member->dial == 0 ? G_MAXUINT64 : member->dial; /* still in progress */
     }
 }
 
-/* Complaints go to the master. One that is not, and hears of a death, has no say. */
+/* Complaints are sent to the master. A node that is not master cannot decide a death of which it is
+ * told. */
 static void
 test_only_the_master_believes (void)
 {
@@ -172,7 +173,7 @@ test_only_the_master_believes (void)
 
 /* ---- dials ---- */
 
-/* What a call of the room asks for stands here; nothing of it is carried out. */
+/* The effects that a call of the room asks for; none is carried out. */
 static GArray *
 begin_call (World *world, guint who)
 {
@@ -195,8 +196,8 @@ dials_asked (World *world, guint who)
   return n;
 }
 
-/* A link that breaks again and again is not dialled without a pause; the first dial is made at
- * once, one is made at a time, and none of the dead. */
+/* A member whose link breaks again and again is dialled only with pauses. The first dial is made at
+ * once, one dial is made at a time, and dead members are not dialled. */
 static void
 test_dials_of_one_member_keep_a_distance (void)
 {
@@ -222,14 +223,15 @@ test_dials_of_one_member_keep_a_distance (void)
   alive_redial (node, member);
   g_assert_cmpuint (dials_asked (world, 0), ==, 1);
   member->dial = 0;
-  member->dialled_us = 0; /* it was never dialled, and the clock began a moment ago */
+  member->dialled_us = 0; /* it was never dialled, and the clock has just started */
   node->now_us = ALIVE_REDIAL_MIN_US / 2;
   alive_redial (node, member);
   g_assert_cmpuint (dials_asked (world, 0), ==, 2);
   node->effects = NULL;
 }
 
-/* A link that says something keeps the word that its other end died for its crash report. */
+/* A link over which messages arrive also delivers the crash report of its dead end, for its crash
+ * report. */
 static void
 test_who_spoke_of_late_over_its_own_link_may_speak (void)
 {
@@ -244,7 +246,7 @@ test_who_spoke_of_late_over_its_own_link_may_speak (void)
   g_assert_false (alive_may_speak (node, member));
   member->heard_us = world->now_us;
   alive_changed (node);
-  world->peer[2].deaf = TRUE; /* it does not answer dials */
+  world->peer[2].deaf = TRUE; /* n2 does not answer dials */
   cut (world, 0, 2);
   pump (world);
   g_assert_null (link_direct (node, &member->id));
@@ -252,8 +254,8 @@ test_who_spoke_of_late_over_its_own_link_may_speak (void)
   g_assert_false (alive_may_speak (node, member));
 }
 
-/* A dial that was put off is not made if there is no need any more: a link stands, or another dial
- * is under way. */
+/* A delayed dial is not made if it is not needed any more: a link is up, or another dial is in
+ * progress. */
 static void
 test_a_late_dial_is_made_where_it_is_needed (void)
 {
@@ -280,7 +282,7 @@ test_a_late_dial_is_made_where_it_is_needed (void)
     }
 }
 
-/* No member dies twice, and this node does not take itself for dead. */
+/* No member dies twice, and a node does not take itself for dead. */
 static void
 test_a_member_dies_once (void)
 {
@@ -301,7 +303,7 @@ test_a_member_dies_once (void)
 
 /* ---- when something is due ---- */
 
-/* Half of the limit without a word: it is dialled then, not with the next ping. */
+/* After half of the limit without a message a member is dialled, not only with the next ping. */
 static void
 test_a_suspect_is_dialled_in_time (void)
 {
@@ -317,7 +319,7 @@ test_a_suspect_is_dialled_in_time (void)
   g_assert_cmpuint (world->n_dials, ==, before + 1);
 }
 
-/* A link that says nothing is closed in time, although its member is heard over another. */
+/* A silent link is closed in time, although its member is heard over another. */
 static void
 test_a_silent_link_is_closed_in_time (void)
 {
@@ -349,7 +351,7 @@ test_who_was_late_by_more_than_a_heartbeat_slept (void)
   g_assert_false (alive_was_asleep (node));
 }
 
-static guint n_complaints; /* by n1 */
+static guint n_complaints; /* complaints by n1 */
 
 static void
 count_complaints (World *world G_GNUC_UNUSED, guint who, const NodeEffect *effect)
@@ -357,7 +359,8 @@ count_complaints (World *world G_GNUC_UNUSED, guint who, const NodeEffect *effec
   n_complaints += who == 1 && kind_sent (effect) == MESSAGE_GONE;
 }
 
-/* The master heard it still when it was told. It is told again as long as nothing changes. */
+/* The master still heard the member when it was told. It is told again as long as nothing
+ * changes. */
 static void
 test_the_master_is_told_again (void)
 {

@@ -39,7 +39,7 @@ SATIN_JOB (tell, SatinBytes, (int32_t, number), (SatinBytes, more))
   return text_of (number);
 }
 
-/* What satin_sync_next delivered stays, whatever comes after. */
+/* Results that satin_sync_next delivered stay, whatever follows. */
 SATIN_JOB (keeps, uint8_t, (int32_t, n))
 {
   SatinBytes x[12], empty = satin_bytes (g_bytes_new_static ("", 0));
@@ -63,7 +63,7 @@ SATIN_JOB (keeps, uint8_t, (int32_t, n))
   return 1;
 }
 
-/* Calls and spawns between. */
+/* Calls and further spawns between two satin_sync_next. */
 SATIN_JOB (numbered, int64_t, (int32_t, n))
 {
   int64_t x[9] = { 0 }, sum = 0;
@@ -89,13 +89,13 @@ SATIN_JOB (numbered, int64_t, (int32_t, n))
   satin_spawn (same, &x[1], 40);
   number = satin_sync_next ();
   g_assert_cmpint (number, <, 2);
-  x[number] = 1; /* it was handed out: a sync does not write it again */
+  x[number] = 1; /* this result was handed out: a sync does not write it again */
   satin_sync ();
   g_assert_cmpint (x[number], ==, 1);
   return sum + x[1 - number] - (number == 0 ? 0 : -10);
 }
 
-/* Takes one result, waits for the test, looks up, and syncs. */
+/* Takes one result, waits for the test, polls, and syncs. */
 SATIN_JOB (half, int64_t, (int32_t, n))
 {
   int64_t x[8] = { 0 }, sum = 0;
@@ -172,8 +172,8 @@ test_numbers (void)
       }
 }
 
-/* A child waits for another node when the job asks for the rest; nothing else is known below it any
- * more. */
+/* A child waits for another node when the job asks for the remaining children; nothing else below
+ * it is known any more. */
 static void
 test_held_elsewhere (void)
 {
@@ -225,7 +225,7 @@ test_many (void)
     }
 }
 
-/* The calls are not counted among the children, and to tell how many there are takes no time. */
+/* Calls do not count as children, and counting the children takes no time. */
 static void
 test_many_beside_calls (void)
 {

@@ -5,7 +5,7 @@
 
 #include "storage/recover/guard.h"
 
-/* The file has what both processes wrote, and says that it was taken over. */
+/* The file has the rows of both processes, and an event that it was taken over. */
 static void
 assert_all_is_in_the_file (Place *place)
 {
@@ -52,7 +52,7 @@ test_everything_is_taken_over (void)
 
   guint64 generation = place->generation;
 
-  /* Another process: its table of stems is empty, its run id a new one. */
+  /* Plays another process: its table of stems is empty, its run id is new. */
   stems_free (place->stems);
   place->stems = stems_new ();
   Identity identity = identity_make ("run-2", "app", "8");
@@ -123,8 +123,8 @@ test_rows_that_do_not_prove_themselves_are_left_out (void)
                             "kept as '"));
 }
 
-/* Rows that somebody took out: the look, the start and the audit say so, and agree about what is
- * left. The program's own table stands in for the rows of job. */
+/* Removed rows: the look, the start and the audit report them, and agree about the remaining rows.
+ * The program's own table replaces the rows of `job`. */
 static void
 test_rows_that_are_gone_are_missed (void)
 {
@@ -168,14 +168,14 @@ test_rows_that_are_gone_are_missed (void)
       assert_answer (place->target, "SELECT count(*) FROM result", count);
       g_assert_nonnull (strstr (place->trouble, losses[i].words));
       g_assert_cmpuint (place_strangers (place), ==, 1);
-      scribe = start (place, HOUR_US, "run-1"); /* all is well from here on */
+      scribe = start (place, HOUR_US, "run-1"); /* from here on the file is whole */
       finish (place, scribe);
       scribe_free (scribe);
       g_assert_cmpuint (place->n_trouble, ==, 1);
     }
 }
 
-/* Whatever bit of the header is wrong, the run takes over what there is and saves on. */
+/* Whichever bit of the header is wrong, the run takes over the rows and continues to save. */
 static void
 test_a_wrong_header_stops_no_saving (void)
 {
@@ -187,7 +187,7 @@ test_a_wrong_header_stops_no_saving (void)
   save_one (scribe, row_make ("/1", 1, 1, 0.1));
   finish (place, scribe);
   scribe_free (scribe);
-  /* Written by SQLite, so that its spare pages mend nothing. */
+  /* SQLite writes to the file, so that its spare pages repair nothing. */
   g_assert_cmpint (sqlite3_open (place->target, &db), ==, SQLITE_OK);
   g_assert_cmpint (sqlite3_exec (db, "VACUUM", NULL, NULL, NULL), ==, SQLITE_OK);
   sqlite3_close (db);
@@ -206,8 +206,8 @@ test_a_wrong_header_stops_no_saving (void)
     }
 }
 
-/* What a path with a right checksum cannot say is refused too: only a program with a fault, or a
- * forger, writes it. */
+/* A path that is not canonical is refused, even with a right checksum: only a program with a bug,
+ * or a forger, writes it. */
 static void
 test_paths_that_are_not_canonical_are_left_out (void)
 {
@@ -261,7 +261,7 @@ test_paths_that_are_not_canonical_are_left_out (void)
                  "1 results, 8 bad rows left out");
 }
 
-/* T1-6: a new file is made with the results that are not damaged; the damaged one is kept. */
+/* T1-6: a new file is made with the undamaged results; the damaged file is kept. */
 static void
 test_a_damaged_file_is_salvaged_and_kept_aside (void)
 {
@@ -481,7 +481,7 @@ test_kept_states_are_taken_over (void)
   place_wait (place, &place->n_restored_final, 1);
 
   assert_answer (place->target, "SELECT group_concat (path) FROM keep WHERE path < '0'", "/0");
-  g_assert_cmpuint (place->rows->len, ==, 3); /* what lies in a kept phase is not there any more */
+  g_assert_cmpuint (place->rows->len, ==, 3); /* rows inside a kept phase are not there any more */
   const Row *first = g_ptr_array_index (place->rows, 2);
   g_autoptr (Row) expected = row_make_kept ("/0", 2, -9);
   g_assert_cmpstr (first->path, ==, "/0");

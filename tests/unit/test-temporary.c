@@ -40,7 +40,7 @@ static void
 tear_down (Fixture *f, gconstpointer unused)
 {
   (void)unused;
-  g_assert_cmpint (g_rmdir (f->above), ==, 0); /* nothing is left in it */
+  g_assert_cmpint (g_rmdir (f->above), ==, 0); /* it is empty */
   g_free (f->above);
 }
 
@@ -54,7 +54,7 @@ make (const Fixture *f)
   return folder;
 }
 
-/* Makes files in the folder until there is none. */
+/* Makes files in the folder until the folder is gone. */
 static void *
 write_on (void *data)
 {
@@ -70,7 +70,7 @@ write_on (void *data)
     }
 }
 
-/* As a scribe does, when a process ends that does not wait for it. */
+/* A thread still writes when the process ends, as a scribe may. */
 static void
 test_what_is_written_meanwhile_goes_too (Fixture *f, gconstpointer unused)
 {
@@ -94,7 +94,7 @@ put (const char *folder, const char *name)
   g_assert_true (g_file_set_contents (path, "x", 1, NULL));
 }
 
-/* Old enough that whoever made it should hold it. */
+/* Makes a folder so old that its owner should have locked it. */
 static void
 make_old (const char *folder)
 {
@@ -130,7 +130,7 @@ test_it_is_private (Fixture *f, gconstpointer unused)
   temporary_remove (one);
 }
 
-/* A process that forks can find the lock that its child would hold on to. */
+/* A process that forks can find the lock, which its child would otherwise keep. */
 static void
 test_the_lock_is_known (Fixture *f, gconstpointer unused)
 {
@@ -174,8 +174,9 @@ take_away (char *folder)
   g_free (folder);
 }
 
-/* What a killed process left goes when the next folder is made. What another one holds, what is so
- * young that its lock may come, what has another name, and links do not. */
+/* Folders of killed processes are removed when the next folder is made. Folders that another
+ * process holds stay, and so do very young ones, which may not have their lock yet, those with
+ * other names, and links. */
 static void
 test_leftovers_go (Fixture *f, gconstpointer unused)
 {
@@ -204,7 +205,7 @@ test_leftovers_go (Fixture *f, gconstpointer unused)
   temporary_remove (one);
 
   (void)close (fd);
-  one = make (f); /* now nobody holds that one */
+  one = make (f); /* no process holds that folder now */
   g_assert_false (g_file_test (held, G_FILE_TEST_EXISTS));
   temporary_remove (one);
   g_free (left);
@@ -216,7 +217,7 @@ test_leftovers_go (Fixture *f, gconstpointer unused)
   g_assert_cmpint (g_unlink (file), ==, 0);
 }
 
-/* This program again: makes two folders, says so, and waits for its end. */
+/* This program as a child: makes two folders, reports that, and waits for its end. */
 static int
 wait_for_the_end (const char *above)
 {
@@ -299,7 +300,7 @@ test_an_ignored_signal_stays_so (Fixture *f, gconstpointer unused)
   g_assert_cmpuint (entries (f->above), ==, 0);
 }
 
-/* The usual ones lie where the system says. */
+/* By default folders are where the system has its temporary files. */
 static void
 test_the_usual_folder (Fixture *f, gconstpointer unused)
 {

@@ -26,12 +26,12 @@ write (int fd, const void *bytes, size_t size)
     {
       n_writes++;
       if (size == 0 || size > 4096 || ((const char *)bytes)[size - 1] != '\n')
-        _exit (99); /* an assertion would write, too */
+        _exit (99); /* a failed assertion would write, too */
     }
   return (ssize_t)syscall (SYS_write, fd, bytes, size);
 }
 
-/* So many notes of a process. */
+/* Adds so many notes of a process. */
 static void
 add (gint64 pid, guint n, gboolean last)
 {
@@ -49,7 +49,7 @@ add (gint64 pid, guint n, gboolean last)
   timeline_free (timeline);
 }
 
-/* (transfer full): what stands there, once it is closed. */
+/* (transfer full): the content of the file, once it is closed. */
 static GVariant *
 read_all (void)
 {
@@ -109,7 +109,7 @@ test_at_once (void)
   g_assert_cmpuint (g_variant_n_children (notes), >=, 4 * 10 * 200);
 }
 
-/* A run whose nodes were all killed has a file that can be read as far as it goes. */
+/* The file of a run whose nodes were all killed can be read as far as it goes. */
 static void
 test_refused (void)
 {
@@ -120,7 +120,7 @@ test_refused (void)
   g_assert_nonnull (strstr (error->message, folder));
 }
 
-/* The user's umask says who may read it, as of any new file. */
+/* The user's umask determines who may read the file, as for any new file. */
 static void
 test_mode (void)
 {

@@ -102,7 +102,7 @@ test_open_spans_end (void)
   timeline_free (timeline);
 }
 
-/* What is too much is left out span by span: what stays is nested. */
+/* Beyond the limit whole spans are left out: the rest stays nested. */
 static void
 test_bound (void)
 {
@@ -134,7 +134,7 @@ test_bound (void)
   g_assert_cmpint (open, ==, 0);
   g_assert_cmpuint (strlen (text), >=, TIMELINE_NOTES_MAX);
   g_assert_cmpuint (strlen (text), <=, TIMELINE_NOTES_MAX + 40);
-  g_assert_cmpint (text[strlen (text) - 1], ==, 'i'); /* how many were left out */
+  g_assert_cmpint (text[strlen (text) - 1], ==, 'i'); /* the number of those left out */
   timeline_free (timeline);
 }
 

@@ -29,7 +29,7 @@ begin (Place *place, guint64 interval_us, gboolean loads)
   return scribe;
 }
 
-/* Rows whose values say where they are, published. */
+/* Publishes rows whose values tell their paths. */
 static void
 publish_rows (Place *place, Scribe *scribe, guint first, guint n)
 {
@@ -48,7 +48,7 @@ publish_rows (Place *place, Scribe *scribe, guint first, guint n)
   pthread_mutex_unlock (&place->lock);
 }
 
-/* How many of the rows that were told say where they are; all have to. */
+/* The number of reported rows whose values tell their paths; all must. */
 static guint
 told (const Place *place)
 {
@@ -66,7 +66,8 @@ told (const Place *place)
   return place->rows->len;
 }
 
-/* What is asked for after it was told is only the end; later all comes again. */
+/* A request for rows that were already reported is answered only with the end; later all rows are
+ * reported again. */
 static void
 assert_told_once (Place *place, Scribe *scribe, guint n)
 {
@@ -125,7 +126,7 @@ test_a_row_that_does_not_prove_itself (void)
       SQLITE_OK);
   sqlite3_close (db);
 
-  /* What was told until then is told again, row by row: rows are facts. */
+  /* Rows that were reported until then are reported again, row by row: rows are facts. */
   Scribe *scribe = begin (place, HOUR_US, TRUE);
   g_assert_cmpuint (told (place), >=, N_ROWS - 1);
   for (guint i = 0; i < place->rows->len; i++)
@@ -141,7 +142,8 @@ test_a_file_with_destroyed_pages (void)
   gsize size;
   make_base (place);
   g_assert_true (g_file_get_contents (place->target, &data, &size, NULL));
-  memset (data + size / 8192 * 4096, 0x55, 8192); /* one would be made anew */
+  memset (data + size / 8192 * 4096, 0x55,
+          8192); /* a single page would be restored from the spare pages */
   g_assert_true (g_file_set_contents (place->target, data, (gssize)size, NULL));
 
   Scribe *scribe = begin (place, HOUR_US, TRUE);

@@ -41,7 +41,7 @@ begin (double done)
   return gather;
 }
 
-/* `reply` NULL: it is silent. */
+/* `reply` NULL: the node is silent. */
 static GatherNode *
 add (Gather *gather, const char *id, const char *site, const char *reply)
 {
@@ -71,7 +71,7 @@ figures (int busy, double cpu_s, int jobs, double lost_s)
   "\"for_s\":2},{\"state\":\"waiting\",\"path\":\"/0\",\"job\":\"fib\",\"args\":\"(4)\"," \
   "\"for_s\":9}]}"
 
-/* Rows come each few seconds; samples are taken each second. */
+/* Rows are published every few seconds; samples are taken every second. */
 static void
 the_share_done_has_a_rate_between_two_times_that_it_grew (void)
 {
@@ -203,7 +203,7 @@ many_nodes (guint n)
   return sample;
 }
 
-/* Whatever the terminal's size, nothing is wider or longer. */
+/* Nothing is wider or longer than the terminal, whatever its size. */
 static void
 it_fits_on_the_screen (void)
 {

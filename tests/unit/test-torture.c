@@ -17,9 +17,9 @@
 #define ROWS 6
 #define DEEP 4 /* the number of the row at a path that is saved with a stem */
 #define LEDGERS_MAX 2
-#define BASE_BYTES (128 * 1024) /* the least that has a delta */
+#define BASE_BYTES (128 * 1024) /* the smallest base that may have a delta */
 
-/* The ledgers that publish in turns, and from how many bytes on with deltas. */
+/* The ledgers that publish in turns, and the size from which they use deltas. */
 typedef struct
 {
   const char *name;
@@ -59,14 +59,14 @@ typedef struct
   const Shape *shape;
   Place *place;
   Ledger *ledgers[LEDGERS_MAX];
-  Inbox *inbox;   /* what could not be written yet */
-  guint failed;   /* calls */
-  char *reason;   /* of the last one */
-  int *published; /* round of the last publication that was said to be done; shared */
+  Inbox *inbox;   /* the batches that could not be written yet */
+  guint failed;   /* the number of calls that failed */
+  char *reason;   /* the reason of the last failure */
+  int *published; /* the round of the last publication that was reported as done; shared memory */
 } Scene;
 
-/* Round r saves /r/0 … /r/5, one of them far below; the last one also /0, which takes in those of
- * the first. Before the job /r/5 is done, in the round before, it has kept a state. */
+/* Round r saves /r/0 … /r/5, one of them far below. The last round also saves /0, which replaces
+ * those of the first round. In the round before the job /r/5 is done, it has kept a state. */
 static void
 add_round (Scene *scene, int round)
 {
@@ -118,7 +118,7 @@ note_failure (Scene *scene, const GError *error)
   return FALSE;
 }
 
-/* FALSE: it failed, with one sentence. What could not be written stays in the inbox. */
+/* FALSE if it failed, with one message. A batch that could not be written stays in the inbox. */
 static gboolean
 write_and_publish (Scene *scene, guint n)
 {
@@ -127,7 +127,7 @@ write_and_publish (Scene *scene, guint n)
     {
       if (!ledger_write (scene->ledgers[n], scene->inbox, &error))
         {
-          g_assert_true (ledger_has_changed (scene->ledgers[n], FALSE)); /* it may be there */
+          g_assert_true (ledger_has_changed (scene->ledgers[n], FALSE)); /* perhaps published */
           return note_failure (scene, error);
         }
       inbox_free (scene->inbox);
@@ -151,7 +151,7 @@ all_is_published (const Scene *scene)
   return TRUE;
 }
 
-/* All that a coordinator does. Whatever fails is counted, and it goes on. */
+/* Everything that a coordinator does. Failures are counted, and it goes on. */
 static void
 act (void *data)
 {
@@ -169,11 +169,12 @@ act (void *data)
     }
 }
 
-/* Spare pages say nothing that the rows do not: SQLite's check of a copy leaves them out. */
+/* Spare pages may be lost without notice: they repeat the rows, and SQLite's check of a copy
+ * ignores them. */
 static gboolean spares_may_be_lost;
 
-/* What stands at the target is whole, nothing of it lost or twice, and has the rows of `round`
- * rounds at least, and of any round all or none. */
+/* The file at the target is whole, with no row lost or duplicated. It has the rows of at least
+ * `round` rounds, and of each round all or none. */
 static void
 assert_target (Place *place, int round)
 {
@@ -235,7 +236,7 @@ scene_end (Scene *scene)
   place_free (scene->place);
 }
 
-/* When the failures are over everything is written, whatever failed before. */
+/* After the failures are over everything is written, whatever failed before. */
 static void
 assert_recovers (Scene *scene)
 {
@@ -252,8 +253,8 @@ assert_recovers (Scene *scene)
   g_assert_cmpuint (place_strangers (scene->place), <=, has_delta + 2 * disk_unlinks_failed ());
 }
 
-/* A sync takes longer than all else here: a batch needs its journal, the journal's name and the
- * work file on the disk, a publication itself and its name. */
+/* A sync takes longer than anything else here. A batch needs its journal, the journal's name and
+ * the work file on the disk; a publication needs itself and its name there. */
 static void
 test_a_round_needs_five_syncs (void)
 {
@@ -270,7 +271,7 @@ test_a_round_needs_five_syncs (void)
   scene_end (&scene);
 }
 
-/* To the next step to be tried; about 20 of `all` are. */
+/* The distance to the next step that is tried; about 20 of `all` are. */
 static guint
 stride (guint all)
 {
@@ -279,7 +280,7 @@ stride (guint all)
              : (guint)g_test_rand_int_range (1, (gint32)MAX (2, all / 10));
 }
 
-/* Steps or, if every one is tried, transactions. */
+/* Lets each chosen step fail; or, with DISK_FAIL_AFTER_COMMIT, each transaction. */
 static void
 fail_every_step (DiskMode mode, int error_number, const Shape *shape)
 {
@@ -312,21 +313,22 @@ fail_every_step_of_every_shape (DiskMode mode, int error_number)
     fail_every_step (mode, error_number, &shapes[i]);
 }
 
-/* The reply is lost: what failed is there. The rows are counted rightly all the same. */
+/* Each step is carried out but reports a failure. The rows are still counted correctly. */
 static void
 test_every_step_fails_after_it_happened (void)
 {
   fail_every_step_of_every_shape (DISK_FAIL_AFTER, EIO);
 }
 
-/* The next publication includes it, and nothing is there twice. */
+/* The next publication includes the batch whose commit reported a failure, and no row is there
+ * twice. */
 static void
 test_every_commit_fails_after_it_happened (void)
 {
   fail_every_step_of_every_shape (DISK_FAIL_AFTER_COMMIT, EIO);
 }
 
-/* A copy that is not whole is noticed before it gets its name, whatever the disk said of it. */
+/* An incomplete copy is noticed before it gets its name, even if the disk reported no error. */
 static void
 test_every_write_of_a_copy_is_lost (void)
 {
@@ -403,7 +405,7 @@ test_memory_that_ends_at_every_allocation (void)
   fail_every_allocation (TRUE);
 }
 
-/* FALSE: the work came to its end before that step. */
+/* FALSE if the work ended before that step. */
 static gboolean
 cut_at (const Shape *shape, guint at, int *published)
 {
@@ -427,7 +429,8 @@ shared_number (void)
   return mmap (NULL, sizeof (int), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 }
 
-/* Unsynced writes are dropped, torn and reordered: what was said to be published is there. */
+/* Unsynced writes are dropped, torn and reordered: everything that was reported as published is
+ * there. */
 static void
 test_the_power_goes_at_every_step (void)
 {

@@ -30,8 +30,8 @@ test_finds_what_was_made (void)
   g_assert_null (trie_find (trie, "~0123456789abcdef/1", TRUE));
 }
 
-/* Random paths, some deeper than a stem, against GLib's table: each has its own bytes, which stay.
- */
+/* Random paths, some deeper than a stem, compared with GLib's table: each path has its own bytes,
+ * which stay. */
 static void
 test_is_a_table_by_path (void)
 {
@@ -115,7 +115,7 @@ test_roots_stand_side_by_side (void)
   g_assert_true (trie_parent (trie, trie_find (trie, "7:", FALSE)) == trie_top (trie));
 }
 
-/* What a million paths of one job cost is what this table is for. */
+/* The cost of a million paths of one job is the reason for this table. */
 static void
 test_a_path_costs_little (void)
 {
@@ -133,7 +133,7 @@ test_a_path_costs_little (void)
   g_assert_cmpfloat (processor_s () - began_s, <, 20);
 }
 
-/* Removes it and what is above it, as far as nothing is there. */
+/* Removes the node and its ancestors as long as they are empty. */
 static void
 remove_up (Trie *trie, TrieNode *node)
 {
@@ -168,7 +168,7 @@ check_all (Trie *trie, GHashTable *oracle)
   g_assert_cmpuint (size, ==, trie_size (trie));
 }
 
-/* Random paths, some deeper than a stem, come and go, against GLib's table. */
+/* Random paths, some deeper than a stem, are added and removed, compared with GLib's table. */
 static void
 test_what_is_removed_is_gone (void)
 {
@@ -199,7 +199,7 @@ test_what_is_removed_is_gone (void)
     }
 }
 
-/* Of ten paths at a time, each of them another. */
+/* With ten paths at a time, always other ones, the table is as large as at first. */
 static void
 test_is_as_large_as_it_was_at_once (void)
 {

@@ -19,7 +19,7 @@ read_text (const char *text)
   return tsplib;
 }
 
-/* The message without the file's name, or "" when the text is read. */
+/* The message without the file's name, or "" if the text is accepted. */
 static char *
 message_for (const char *text, gsize size)
 {
@@ -180,8 +180,7 @@ static const struct
   { PLANE "1.5 0 0\n2 1 1\n", "4: 1.5 is not a whole number" },
 };
 
-/* TYPE: ATSP: each direction has its own distance, and what stands on the diagonal means nothing.
- */
+/* TYPE: ATSP: each direction has its own distance, and the diagonal has no meaning. */
 static void
 test_directed (void)
 {
@@ -218,7 +217,7 @@ test_mutated (void)
   for (int round = 0; round < 20000; round++)
     {
       gsize cut = (gsize)g_test_rand_int_range (0, (gint32)size + 1);
-      /* Exactly as many bytes as are given, so that a sanitizer sees one too many. */
+      /* A copy of exactly this size, so that a sanitizer sees an overrun. */
       g_autofree char *copy = g_memdup2 (text, cut);
       g_autofree char *message = NULL;
 
@@ -291,8 +290,8 @@ test_published (void)
   check_published (folder, "berlin52", 7542);
 }
 
-/* The instances that come with the program: readable, and their optimum as their comment names it
- * is reached. */
+/* The instances in the program's folder are readable, and the optimum that their comment names is
+ * reached. */
 static void
 test_own (void)
 {

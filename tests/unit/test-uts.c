@@ -94,7 +94,7 @@ count (const UtsTree *tree, const UtsNode *node)
   return sum;
 }
 
-/* Every type and shape, as the reference program counts them. */
+/* The counts of the reference program for every type and shape. */
 static const struct
 {
   const char *line;
@@ -128,7 +128,7 @@ test_trees (void)
     }
 }
 
-/* Parameters at which the formulas divide by nothing. */
+/* Parameters at which the formulas would divide by zero. */
 static void
 test_edges (void)
 {

@@ -82,7 +82,7 @@ test_the_root_waits_for_a_check (void)
   g_assert_true (said (world, 0, "RESULT"));
 }
 
-/* Nothing is given out then, however long it takes the driver to end the run. */
+/* After that no result is given out, however long the driver takes to end the run. */
 static void
 test_two_results_differ (void)
 {
@@ -111,7 +111,7 @@ test_the_holder_dies (void)
   g_assert_true (said (world, 0, "RESULT"));
 }
 
-/* A job may end every process that runs it: the check is given up long before patience ends. */
+/* A job may end every process that runs it: the check is given up long before the patience ends. */
 static void
 test_two_holders_die (void)
 {
@@ -137,7 +137,7 @@ test_no_other_node_is_left (void)
   g_assert_true (said (world, 0, "RESULT"));
 }
 
-/* The only thief has no room. */
+/* The only thief has no room for the check. */
 static void
 test_nobody_takes_it (void)
 {
@@ -150,7 +150,7 @@ test_nobody_takes_it (void)
   g_assert_true (said (world, 0, "RESULT"));
 }
 
-/* Patience begins anew when a check comes back. */
+/* The patience begins again when a check comes back. */
 static void
 test_a_check_that_comes_back_is_waited_for (void)
 {
@@ -167,7 +167,7 @@ test_a_check_that_comes_back_is_waited_for (void)
   g_assert_true (said (world, 0, "RESULT"));
 }
 
-/* What waits for a check stands nowhere else: it is at risk. */
+/* A result that waits for a check is nowhere else: it is at risk. */
 static void
 test_what_is_deferred_is_at_risk (void)
 {
@@ -222,8 +222,8 @@ test_a_round_does_not_wait (void)
   g_assert_cmpuint (world->peer[0].node->verify_own.deferred->len, ==, 0);
 }
 
-/* What came from elsewhere was computed twice before it was used; parts of a check are not checked;
- * bytes that are not here may be nowhere. */
+/* Not checked: results from other nodes, which were computed twice before they were used; parts of
+ * a check; jobs whose shared bytes are not here, since they may be nowhere. */
 static void
 test_what_is_not_checked (void)
 {
@@ -238,7 +238,7 @@ test_what_is_not_checked (void)
   g_assert_true (said (world, 0, "PUT 1"));
   finished_here (world, 0, "/5", NULL);
   g_assert_cmpuint (checks_of (world, 0), ==, 0);
-  verify_own_on_served (world->peer[0].node); /* the next scan may be the one that tells of it */
+  verify_own_on_served (world->peer[0].node); /* the next scan may be the one that reports it */
   finished_here (world, 0, "/5", NULL);
   g_assert_cmpuint (checks_of (world, 0), ==, 0);
   g_ptr_array_add (shares, shared_enter (world->peer[0].node->config.shared != NULL

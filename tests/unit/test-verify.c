@@ -46,7 +46,8 @@ repeats_of (World *world, guint who)
   return world->peer[who].node->verify.repeats->len;
 }
 
-/* Until both are there the result is on its way: no slot has it, and its holder keeps it. */
+/* Until both results are there the job's result counts as in transit: no slot has it, and its
+ * holder keeps it. */
 static void
 test_a_result_counts_when_it_is_there_twice (void)
 {
@@ -78,7 +79,8 @@ test_two_results_differ (void)
   g_free (values);
 }
 
-/* The holder has reported rows for all of the work and has drawn from them itself: no repeat. */
+/* The holder has reported rows for all of the work, and has chosen from them for verification
+ * itself: no repeat. */
 static void
 test_parts_were_drawn_before (void)
 {
@@ -93,7 +95,7 @@ test_parts_were_drawn_before (void)
   g_assert_true (said (world, 0, "PUT 1"));
 }
 
-/* It is as if it died with the result. */
+/* The effect is as if the holder had died with the result. */
 static void
 test_the_holder_dies (void)
 {
@@ -107,7 +109,7 @@ test_the_holder_dies (void)
   g_assert_false (said (world, 0, "PUT 1"));
 }
 
-/* A leave does not wait for as long as a job takes. */
+/* A leave does not wait for the repeat, which may take as long as a job. */
 static void
 test_the_holder_leaves (void)
 {
@@ -120,7 +122,8 @@ test_the_holder_leaves (void)
   g_assert_cmpuint (stats_of (world, 0).verified, ==, 0);
 }
 
-/* What came before a round of saving belongs to it, and what comes in its course does not wait. */
+/* A result that came before a round of saving belongs to the round, and one that comes during the
+ * round does not wait. */
 static void
 test_a_round_begins (void)
 {
@@ -138,7 +141,7 @@ test_a_round_begins (void)
   g_assert_true (said (world, 0, "PUT 2"));
 }
 
-/* Nobody wants the result any more. */
+/* The slot is aborted: the result is not wanted any more. */
 static void
 test_the_slot_is_aborted (void)
 {
@@ -150,8 +153,8 @@ test_the_slot_is_aborted (void)
   g_assert_cmpuint (stats_of (world, 1).held, ==, 0);
 }
 
-/* A thief takes nothing that is repeated; where there is no room for the repeat, the result is used
- * as it came: all may wait for it. */
+/* A thief gets no repeated job back; if there is no room for the repeat, the result is used as it
+ * came: all others may wait for it. */
 static void
 test_a_repeat_comes_back (void)
 {
@@ -168,7 +171,7 @@ test_a_repeat_comes_back (void)
   g_assert_true (said (world, 0, "PUT 1"));
 }
 
-/* What is lent out of a repeat is not repeated by the same node. */
+/* Jobs that a repeat lends are not repeated by the same node. */
 static void
 test_parts_of_a_repeat (void)
 {
@@ -181,8 +184,8 @@ test_parts_of_a_repeat (void)
   g_assert_true (verify_chooses (node, "/4"));
 }
 
-/* Rows of the checkpoint: the node that spawns the job again has asked for one, which is offered by
- * node 0, and computed by 7.1 in an earlier start. */
+/* A row of the checkpoint: the node that spawns the job again has asked for one. Node 0 offers it,
+ * and node 7.1 computed it in an earlier start. */
 static World *
 world_with_row_by (const NodeId *computed_by)
 {
@@ -211,7 +214,7 @@ world_with_row (void)
   return world_with_row_by (&(NodeId){ .term = 7, .number = 1 });
 }
 
-/* `named` (nullable): whom a difference names. */
+/* `named` (nullable): the node that the report of a difference names. */
 static void
 check_a_row_at (guint who, const NodeId *computed_by, const NodeId *named)
 {
@@ -243,7 +246,8 @@ test_a_row_of_this_node (void)
   check_a_row_at (0, &(NodeId){ .term = 7, .number = 1 }, &(NodeId){ .term = 7, .number = 1 });
 }
 
-/* A damaged file may not know who computed a row: the node that offers it is named, or nobody. */
+/* A damaged file may not record which node computed a row: the report names the node that offers
+ * it, or none. */
 static void
 test_a_row_without_an_author (void)
 {
@@ -251,7 +255,7 @@ test_a_row_without_an_author (void)
   check_a_row_at (1, &(NodeId){ 0 }, NULL);
 }
 
-/* The slot of a row that is computed twice is not awaited any more. */
+/* The slot of a row that is computed again is aborted. */
 static void
 test_a_row_is_aborted (void)
 {

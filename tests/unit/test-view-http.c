@@ -88,7 +88,7 @@ test_too_large (void)
   g_assert_cmpint (parse (text->str, &request), ==, VIEW_HTTP_TOO_LARGE);
 }
 
-/* Every place at which a request may be cut: nothing reads beyond it. */
+/* A request may be cut at every place: nothing reads beyond the end. */
 static void
 test_cut (void)
 {
@@ -96,7 +96,7 @@ test_cut (void)
 
   for (gsize n = 0; n < strlen (whole); n++)
     {
-      g_autofree char *cut = g_memdup2 (whole, n + (n == 0)); /* no NUL behind it */
+      g_autofree char *cut = g_memdup2 (whole, n + (n == 0)); /* without a NUL after it */
       ViewHttpRequest request;
 
       g_assert_cmpuint (view_http_length (cut, n), ==, 0);
@@ -105,7 +105,7 @@ test_cut (void)
   g_assert_cmpuint (view_http_length (whole, strlen (whole)), ==, strlen (whole));
 }
 
-/* A NUL hides what stands behind it; values are UTF-8 or none. */
+/* A NUL ends a value; values are UTF-8 or refused. */
 static void
 test_bytes (void)
 {
@@ -131,7 +131,7 @@ test_bytes (void)
     }
 }
 
-/* What a run does is in no cache, and no other page's. */
+/* Answers are stored in no cache, and no other page gets them. */
 static void
 test_answers_are_private (void)
 {

@@ -84,7 +84,8 @@ assert_box (GVariant *top, guint i, const char *kind, double n, double width)
   g_assert_cmpfloat_with_epsilon (number (box, "w"), width, 1e-5);
 }
 
-/* Ten children: 1 and 3 are saved, some of 4 is; 0 and 2 are missing, 5 to 9 are not known. */
+/* Ten children: 1 and 3 are saved, 4 is saved in part; 0 and 2 are missing, 5 to 9 are not
+ * known. */
 static void
 test_kinds (void)
 {
@@ -133,7 +134,7 @@ test_kept (void)
   assert_box (top, 3, "later", 7, 0.125);
 }
 
-/* Shares that contradict each other do not make boxes wider than what they lie in. */
+/* Contradictory shares do not make boxes wider than their parent. */
 static void
 test_fits (void)
 {
@@ -179,7 +180,7 @@ count_all (GVariant *box, double *rows)
   return n;
 }
 
-/* 40,000 rows in a few hundred boxes, and every row counts in one of them. */
+/* 40,000 rows become a few hundred boxes, and every row counts in one of them. */
 static void
 test_is_bounded (void)
 {

@@ -57,7 +57,7 @@ list (GVariant *object, const char *key)
   return value;
 }
 
-/* The text at `i` of lane `n`: 0 its id, 7 its letters. */
+/* The text number `i` of lane `n`: 0 is its id, 7 its letters. */
 static char *
 lane_text (GVariant *whole, guint n, guint i)
 {
@@ -108,7 +108,7 @@ test_follows (void)
   g_assert_cmpuint (count_seen (whole, "gone"), ==, 1);
   g_assert_cmpuint (count_seen (whole, "master"), ==, 1);
   g_assert_cmpuint (count_seen (whole, "elected"), ==, 2);
-  /* A node went: that is more than a tick says. */
+  /* A node is gone: a tick cannot express that. */
   g_assert_null (first = view_model_tick (model));
   feed (model, 103, 1, 3, 0.4, 4);
   tick = view_model_tick (model);
@@ -126,7 +126,7 @@ test_follows (void)
   g_assert_cmpfloat (i, ==, 3);
 }
 
-/* A node of which the others have not heard is not shown as busy, however busy it was. */
+/* A silent node is not shown as busy, however busy it was. */
 static void
 test_silent (void)
 {
@@ -164,7 +164,7 @@ test_silent (void)
     }
 }
 
-/* Whatever comes over a socket. */
+/* Any bytes from a socket. */
 static void
 test_nonsense (void)
 {
@@ -183,7 +183,8 @@ test_nonsense (void)
   g_assert_nonnull (whole);
 }
 
-/* A thousand nodes that come and go for a day: the page stays small, and says what is newest. */
+/* A thousand nodes that join and leave for a day: the page stays small, and shows the newest
+ * events. */
 static void
 test_is_bounded (void)
 {
@@ -208,9 +209,9 @@ test_is_bounded (void)
   g_assert_cmpuint (strlen (letters), ==, g_variant_n_children (at));
 }
 
-/* A thousand nodes, of which a hundred come and go with each reply. As often as the view asks, a
- * reply, what pages are told of it, and the whole for a page that was just opened take less than
- * 50 ms a second of one core. */
+/* A thousand nodes, of which a hundred join and leave with each reply. At the rate at which the
+ * view asks, a reply, the update for pages, and the whole state for a new page take less than 50 ms
+ * a second of one core. */
 static void
 test_a_reply_of_a_thousand_nodes_is_cheap (void)
 {
@@ -236,7 +237,7 @@ test_a_reply_of_a_thousand_nodes_is_cheap (void)
   g_assert_cmpfloat (share, <, 0.05);
 }
 
-/* Few nodes for long: the history reaches back to the beginning, in time order. */
+/* Few nodes for a long time: the history reaches back to the beginning, in the order of time. */
 static void
 test_history (void)
 {
@@ -289,7 +290,7 @@ test_ends (void)
   g_assert_cmpuint (count_seen (whole, "gone"), ==, 0);
 }
 
-/* A host may have any name; more than fits is cut between letters. */
+/* A host may have any name; one that is too long is cut between letters. */
 static void
 test_texts (void)
 {
@@ -309,8 +310,8 @@ test_texts (void)
   g_assert_cmpstr (json, ==, "</script>");
 }
 
-/* Polls come a little late or early: each second has its moment all the same, and polls that come
- * more often make no more of them. */
+/* Polls come a little late or early: each second still has its moment, and more frequent polls make
+ * no more moments. */
 static void
 test_each_second_has_a_moment (void)
 {
@@ -333,7 +334,7 @@ test_each_second_has_a_moment (void)
     }
 }
 
-/* Where moments are united, a node that was busy in one of them is shown so. */
+/* Where moments are merged, a node that was busy in one of them is shown as busy. */
 static void
 test_what_was_busy_stays_so (void)
 {
@@ -356,7 +357,7 @@ test_what_was_busy_stays_so (void)
     }
 }
 
-/* A node that goes, comes back and goes again is seen doing each of that, once. */
+/* A node that is gone, comes back and is gone again gives one event for each. */
 static void
 test_each_going_is_seen_once (void)
 {
@@ -369,7 +370,8 @@ test_each_going_is_seen_once (void)
   g_assert_cmpuint (count_seen (whole, "joined"), ==, 3);
 }
 
-/* More nodes than lanes: those that are gone make room, and what has none is counted each time. */
+/* More nodes than lanes: lanes of gone nodes are used again, and nodes without a lane are counted
+ * each time. */
 static void
 test_lanes_are_used_again (void)
 {
@@ -379,7 +381,7 @@ test_lanes_are_used_again (void)
   for (guint turn = 0; turn < 4; turn++)
     {
       guint from = turn % 2 == 0 ? 0 : n;
-      for (guint i = 0; i < 2; i++) /* which are gone is known after the first */
+      for (guint i = 0; i < 2; i++) /* after the first reply it is known which are gone */
         feed (model, 2 * turn + i + 1, from, from + n + more, 0.5, 1);
       g_autoptr (GVariant) whole = whole_of (model), lanes = list (whole, "lanes");
       double without = -1;
@@ -396,7 +398,7 @@ test_lanes_are_used_again (void)
     }
 }
 
-/* How many lanes have this id. */
+/* The number of lanes with this id. */
 static guint
 count_lanes (GVariant *whole, const char *id)
 {
@@ -413,7 +415,7 @@ count_lanes (GVariant *whole, const char *id)
   return n;
 }
 
-/* A node whose lane was given to another one comes again: it has one lane of its own. */
+/* A node whose lane was given to another node comes back: it has one lane of its own. */
 static void
 test_who_comes_again_has_a_lane (void)
 {
@@ -434,7 +436,7 @@ test_who_comes_again_has_a_lane (void)
   view_model_free (model);
 }
 
-/* That a node leaves is seen once; that the run has ended, too, if anybody watched it. */
+/* The leaving of a node is one event; so is the end of the run, if a page was open. */
 static void
 test_leaving_and_the_end_are_seen (void)
 {

@@ -45,7 +45,7 @@ test_live (void)
   g_assert_null (strstr (page, " onclick="));
 }
 
-/* It names nothing that a browser would fetch. */
+/* The file refers to nothing that a browser would fetch. */
 static void
 test_file (void)
 {
@@ -69,7 +69,7 @@ test_script (void)
   g_assert_null (strstr (js, "insertAdjacent"));
   g_assert_null (strstr (js, "document.write"));
   g_assert_null (strstr (js, "eval"));
-  g_assert_null (strstr (js, "</script")); /* it stands in one */
+  g_assert_null (strstr (js, "</script")); /* the script is inside a script element */
 }
 
 int

@@ -8,14 +8,14 @@
 
 #include <unistd.h>
 
-/* A view takes much less than this of a common processor; the limit is generous, for a sanitizer.
- */
+/* A view takes much less time than this on a usual processor; the limit is generous for a
+ * sanitizer. */
 #define ROWS_MANY 100000
 #define VIEW_LIMIT_S 20
 
 static const char *const node_ids[] = { "1.1.00000001", "1.2.00000002", "2.7.0000abcd" };
 
-/* A connection that knows nothing of Satin. */
+/* A plain SQLite connection without Satin's functions. */
 static sqlite3 *
 bare (Fixture *f)
 {
@@ -132,7 +132,7 @@ test_progress_largest_and_who_count_right (Fixture *f, gconstpointer unused)
   sqlite3_close (db);
 }
 
-/* Numbers sort as numbers, and what a stem stands for lies where it belongs. */
+/* Numbers sort as numbers, and a path with a stem sorts where the stem's path belongs. */
 static void
 test_places_sort_by_number (Fixture *f, gconstpointer unused)
 {
@@ -201,14 +201,14 @@ test_a_finished_run_lacks_nothing (Fixture *f, gconstpointer unused)
   sqlite3_close (db);
 }
 
-/* A tree of jobs, as it is in a run at some moment, and what of it is saved. */
+/* A tree of jobs at some moment of a run, and the saved part of it. */
 typedef struct
 {
   Fixture *f;
   Stems *stems;
   GRand *rand;
-  GArray *numbers;     /* the path at hand */
-  GHashTable *missing; /* as text: what the view must show */
+  GArray *numbers;     /* the present path */
+  GHashTable *missing; /* the paths that the view must show, as text */
   guint deep;          /* greatest depth */
 } Growth;
 
@@ -225,9 +225,9 @@ meet_stem (const char *id, const char *stem, void *data)
   results_meet_stem (data, id, stem);
 }
 
-/* An unfinished job: its children below `kept` are in its kept state; of the others some are saved,
- * some unfinished themselves, some missing. The last one always has something, so that the ones
- * before it are known to exist. */
+/* Makes an unfinished job: its children with numbers below `kept` are in its kept state; of the
+ * others some are saved, some unfinished, some missing. The last child always has a row, so that
+ * the ones before it are known to exist. */
 static void
 grow (Growth *growth)
 {
@@ -331,7 +331,7 @@ test_a_hundred_thousand_rows_are_no_wait (Fixture *f, gconstpointer unused)
   put_nodes (f);
   for (guint i = 0; i < ROWS_MANY; i++)
     {
-      /* Of the hundred and one children of each of a thousand jobs, one is missing. */
+      /* One of the hundred and one children of each of a thousand jobs is missing. */
       g_autofree char *path
           = g_strdup_printf ("/%u/%u/%u", i / 10000, i / 100 % 100, i % 100 + (i % 100 > 40));
       put_row (f, path, node_ids[i % 3], i, 1e-5);

@@ -12,7 +12,7 @@
 #include <sched.h>
 
 #define TIMES 20
-#define YIELDS 2000 /* until the wait has most likely begun */
+#define YIELDS 2000 /* enough that the wait has most likely begun */
 
 static gboolean long_runs, short_runs, waits, taken; /* atomic */
 
@@ -23,7 +23,7 @@ wait_until (const gboolean *flag)
     sched_yield ();
 }
 
-/* Ends only when the first result was taken: whoever runs it cannot take it. */
+/* Ends only when the first result was taken: the stack that runs it cannot take it. */
 SATIN_JOB (stuck, int32_t)
 {
   wait_until (&taken);
@@ -35,12 +35,12 @@ SATIN_JOB (lasting, int32_t)
   int32_t x[2];
 
   set (&long_runs, TRUE);
-  wait_until (&short_runs); /* nobody else is idle */
+  wait_until (&short_runs); /* no other worker is idle */
   for (int i = 0; i < 2; i++)
     satin_spawn (stuck, &x[i]);
   while (!is_set (&waits))
     {
-      satin_aborted (); /* its children are there to be taken */
+      satin_aborted (); /* a poll: its children can be stolen */
       sched_yield ();
     }
   satin_sync ();
@@ -56,7 +56,7 @@ SATIN_JOB (brief, int32_t)
   return 3;
 }
 
-/* Until others have taken those below it. */
+/* Lasts until other workers have taken the jobs below it. */
 SATIN_JOB (filler, int32_t)
 {
   while (!is_set (&long_runs) || !is_set (&short_runs))
@@ -103,11 +103,11 @@ test_any (void)
     }
 }
 
-/* ---- what lies below an aborted job ---- */
+/* ---- jobs below an aborted job ---- */
 
 static gboolean low_runs, top_runs, asked; /* atomic */
 
-/* On top of `outer`, which waits for the job that spawned this one. */
+/* Runs on top of `outer`, which waits for the job that spawned this one. */
 SATIN_JOB (on_top, int32_t)
 {
   set (&top_runs, TRUE);
@@ -132,7 +132,7 @@ SATIN_JOB (low, int32_t)
   return 0;
 }
 
-/* Until others run what lies below it. */
+/* Lasts until other workers run the jobs below it. */
 SATIN_JOB (until, int32_t, (uint8_t, top))
 {
   while (!is_set (top ? &top_runs : &low_runs))
@@ -193,7 +193,8 @@ SATIN_JOB (goes_on, int32_t)
   return 0;
 }
 
-/* A stack that finds both at one poll leaves its job, and is scanned, or halts, all the same. */
+/* A stack that finds both requests at one poll leaves its job, and is nevertheless scanned, or
+ * halts. */
 static void
 test_abort_and_another_at_once (gconstpointer halt)
 {
@@ -256,7 +257,7 @@ SATIN_JOB (lender, int32_t)
   return x + y + z;
 }
 
-/* Has the only seat. */
+/* A job that has the only seat. */
 SATIN_JOB (keeps_seat, int32_t)
 {
   set (&long_runs, TRUE);
@@ -329,7 +330,7 @@ test_scan_without_a_seat (void)
   rig_free (rig);
 }
 
-/* ---- a stack that waits for what is lent ---- */
+/* ---- a stack that waits for a lent job ---- */
 
 static void
 wait_until_parked (Rig *rig, guint n)
@@ -367,7 +368,8 @@ end_lender (Rig *rig, Loan *loan)
   rig_free (rig);
 }
 
-/* The result comes, or the job itself: the stack goes on, and then nobody counts as at work. */
+/* The result arrives, or the job itself comes back: the stack goes on, and after that no worker
+ * counts as busy. */
 static void
 test_a_lent_job_ends (gconstpointer comes_back)
 {
@@ -403,7 +405,7 @@ test_the_engine_ends_while_a_stack_waits (void)
   end_lender (rig, &loan);
 }
 
-/* A stack that can go on has no seat when all are to halt: its rows are saved, and it halts. */
+/* A stack that could go on has no seat when all must halt: its rows are saved, and it halts. */
 static void
 test_halt_without_a_seat (void)
 {
@@ -431,10 +433,10 @@ test_halt_without_a_seat (void)
   end_lender (rig, &loan);
 }
 
-/* ---- what others can take while a long job runs ---- */
+/* ---- jobs that can be stolen while a long job runs ---- */
 
 #define BRANCH_DEPTH 3
-#define BRIEF_JOBS 20 /* more syncs than those that a job is eager at in any case */
+#define BRIEF_JOBS 20 /* more syncs than those at which a stack shares jobs in any case */
 #define BRIEF_US 200
 
 SATIN_JOB (naps, int32_t)
@@ -443,7 +445,7 @@ SATIN_JOB (naps, int32_t)
   return 0;
 }
 
-/* The first leaf lasts, and does not poll. */
+/* The first leaf takes long and does not poll. */
 SATIN_JOB (branch, int32_t, (int32_t, depth))
 {
   int32_t x[2];
@@ -512,12 +514,12 @@ test_lend_while_a_long_job_runs (gconstpointer long_before)
   rig_free (rig);
 }
 
-/* ---- what is asked of a stack that nobody wants work from ---- */
+/* ---- requests to a stack from which no thief wants work ---- */
 
-#define CALM_SYNCS 200 /* more than those after which a request that finds nothing new is over */
+#define CALM_SYNCS 200 /* after fewer syncs a request that finds no new job ends */
 #define CALM_JOBS 8
 
-/* Its own children stay private, and cost nothing more than before, whatever else it serves. */
+/* Its own children stay private and cost no more than before, whatever other requests it serves. */
 SATIN_JOB (calm, int32_t)
 {
   Stack *stack = (Stack *)satin_frame_->stack;
@@ -538,7 +540,7 @@ SATIN_JOB (calm, int32_t)
   g_assert_cmpuint (stack_flags (stack), ==, 0);
   g_assert_true (stack->own.split == split);
   g_assert_true (stack->open.guard != STACK_ALL);
-  stack_ask (stack, STACK_FLAG_MOVE); /* now somebody wants some */
+  stack_ask (stack, STACK_FLAG_MOVE); /* now a thief wants work */
   satin_aborted ();
   g_assert_true (stack->own.split > split);
   satin_sync ();

@@ -8,7 +8,7 @@
 #define SPIN_US 100
 #define SOME (8 * WAITS_PROBE) /* enough to learn of a change */
 
-/* How many of `n` waits spin when they take so long. */
+/* The number of spinning waits out of `n`, if waits take so long. */
 static guint
 wait_often (Waits *waits, guint n, gint64 asleep_us, gint64 spinning_us)
 {
@@ -47,7 +47,8 @@ test_it_changes (void)
   g_assert_cmpuint (wait_often (&waits, SOME, 20, 60), <, SOME / 2);
 }
 
-/* Where there was nothing to come, the way is not to blame; nor for one wait that was disturbed. */
+/* A wait for which nothing was due says nothing about the two ways of waiting; nor does one wait
+ * that was disturbed. */
 static void
 test_what_says_nothing (void)
 {

@@ -12,11 +12,12 @@
 
 #define BYTES 100
 
-/* What the calls below do; they stand before those of the C library. */
+/* Settings of the calls below, which replace those of the C library. */
 static gboolean meddles;
 static int calls, fails_at;
 
-/* The part of `size` that a call does; -1: errno. Every other call is interrupted. */
+/* The part of `size` that a call transfers; -1: it fails with errno. Every other call is
+ * interrupted. */
 static gssize
 part_of (size_t size)
 {

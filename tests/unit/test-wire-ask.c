@@ -16,12 +16,12 @@
 
 typedef struct
 {
-  const char *magic; /* of its greeting */
-  gsize text_size;   /* that it says its text has */
-  const char *text;  /* (nullable) of its greeting; NULL: so many bytes */
-  const char *proof; /* the credential that it proves; NULL: it closes the connection first */
-  guint64 size;      /* that it says its reply has; … */
-  gsize sent;        /* … and so much of it is sent */
+  const char *magic; /* the first bytes of its greeting */
+  gsize text_size;   /* the size that it gives for its text */
+  const char *text;  /* (nullable) the text of its greeting; NULL: so many bytes */
+  const char *proof; /* the credential for its proof; NULL: it closes the connection first */
+  guint64 size;      /* the size that it gives for its reply; … */
+  gsize sent;        /* … and how much of the reply it sends */
 } Lie;
 
 typedef struct
@@ -29,7 +29,7 @@ typedef struct
   char *folder, *path, *address;
   int fd;
   Lie lie;
-  gboolean heard_proof; /* the asker's was right */
+  gboolean heard_proof; /* the asker's proof was right */
   GThread *thread;
 } Fixture;
 
@@ -107,7 +107,7 @@ tear_down (Fixture *f, gconstpointer data G_GNUC_UNUSED)
   g_free (f->address);
 }
 
-/* (transfer full) (nullable): its reply. */
+/* (transfer full) (nullable): the reply of the node. */
 static char *
 ask (Fixture *f, gsize *length, GError **error)
 {
@@ -131,12 +131,12 @@ an_honest_node_answers (Fixture *f, gconstpointer data G_GNUC_UNUSED)
       g_autofree char *reply = ask (f, &length, &error);
       g_assert_no_error (error);
       g_assert_cmpuint (length, ==, sizes[i]);
-      g_assert_cmpuint (strlen (reply), ==, sizes[i]); /* there is a NUL behind it */
+      g_assert_cmpuint (strlen (reply), ==, sizes[i]); /* a NUL follows the reply */
       g_assert_true (f->heard_proof);
     }
 }
 
-/* Neither a stranger nor nonsense counts as an answer; the error says which it was. */
+/* Neither a stranger's reply nor nonsense counts as an answer; the error tells which it was. */
 static void
 others_are_refused (Fixture *f, gconstpointer data G_GNUC_UNUSED)
 {
@@ -168,7 +168,7 @@ others_are_refused (Fixture *f, gconstpointer data G_GNUC_UNUSED)
     }
 }
 
-/* What a greeting says of its run: all of it, or it is another Satin's. */
+/* A greeting describes its run completely; otherwise it is that of another version of Satin. */
 static void
 a_greeting_names_its_run (Fixture *f, gconstpointer data G_GNUC_UNUSED)
 {

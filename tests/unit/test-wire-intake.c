@@ -5,14 +5,14 @@
 
 #include <string.h>
 
-/* A queue writes to an intake, in steps of any size. */
+/* A queue that writes to an intake, in steps of any size. */
 typedef struct
 {
   WireQueue queue;
   WireIntake intake;
   GRand *rand;
   GByteArray *bytes; /* written */
-  gsize n_read;      /* of them */
+  gsize n_read;      /* how many of `bytes` were read */
   GPtrArray *came;   /* of GBytes */
   gsize step_max;
 } Pipe;
@@ -64,7 +64,7 @@ take_all (Pipe *pipe)
     }
 }
 
-/* One read of at most as much as there is room for. FALSE: a wrong frame. */
+/* Makes one read of at most as much as there is room for. FALSE: a wrong frame. */
 static gboolean
 read_once (Pipe *pipe)
 {
@@ -85,7 +85,7 @@ read_once (Pipe *pipe)
   return take_all (pipe);
 }
 
-/* Its first byte is its number. */
+/* Sends a message whose first byte is its number. */
 static void
 send (Pipe *pipe, gsize size, gboolean urgent, guint8 number)
 {
@@ -109,7 +109,8 @@ check (GBytes *message, gsize size)
     g_assert_cmpuint (bytes[i], ==, (guint8)(bytes[0] + i * 7 + i / 251));
 }
 
-/* Of all sizes that differ to the frames and to the buffer, read in steps up to `step_max`. */
+/* Messages of all sizes that make a difference to frames or buffer, read in steps up to
+ * `step_max`. */
 static void
 messages_come_whole (gconstpointer step_max)
 {
@@ -150,7 +151,7 @@ messages_come_whole (gconstpointer step_max)
   pipe_close (&pipe);
 }
 
-/* What a burst has taken is given back; what a few messages need stays. */
+/* The memory of a burst is released; the memory that a few messages need stays. */
 static void
 a_burst_leaves_nothing (void)
 {
@@ -193,7 +194,8 @@ a_whole_one_comes_between_pieces (gconstpointer step_max)
   pipe_close (&pipe);
 }
 
-/* What is large is read to where it stays: the small buffer sees headers only. */
+/* A large message is read directly into its final memory: the small buffer contains only
+ * headers. */
 static void
 large_ones_are_not_copied (void)
 {
@@ -217,8 +219,8 @@ typedef struct
   Pipe pipe;
   GPtrArray *sent;  /* of GBytes; each begins with its number */
   GArray *urgent;   /* of gboolean, one for each of `sent` */
-  GArray *deadline; /* of gsize: by this byte of the connection it has arrived */
-  GByteArray *rest; /* what the connection was offered and did not take */
+  GArray *deadline; /* of gsize: the byte of the connection at which it must have arrived */
+  GByteArray *rest; /* the bytes that the connection was offered and did not take */
   GHashTable *came; /* numbers */
 } Traffic;
 
@@ -263,8 +265,8 @@ random_size (GRand *rand, gboolean small)
     }
 }
 
-/* An urgent message waits for what is framed and for the urgent ones before it. A large one waits
- * with all others, and so do urgent ones behind it. */
+/* An urgent message waits only for data that is already framed and for earlier urgent messages. A
+ * large one waits with all others, and so do urgent ones after it. */
 static gsize
 deadline_of (const Traffic *traffic, gsize size)
 {
@@ -306,7 +308,7 @@ traffic_send (Traffic *traffic, gboolean urgent, gboolean small)
   wire_queue_add (&traffic->pipe.queue, parts, urgent);
 }
 
-/* Takes all, a part or nothing. What it left before is offered again first (WireSend). */
+/* Takes all, a part or nothing. What it did not take before is offered again first (WireSend). */
 static GPollableReturn
 take_some (void *data, const GOutputVector *vectors, int n, gsize *written)
 {
@@ -331,7 +333,7 @@ take_some (void *data, const GOutputVector *vectors, int n, gsize *written)
   return taken == 0 ? G_POLLABLE_RETURN_WOULD_BLOCK : G_POLLABLE_RETURN_OK;
 }
 
-/* What arrives is what was sent. Only an urgent message passes another one. */
+/* The message that arrives was sent. Only an urgent message overtakes others. */
 static void
 check_arrival (Traffic *traffic, GBytes *message)
 {
@@ -373,7 +375,7 @@ any_part_may_be_written (gconstpointer seed)
   Traffic traffic;
   traffic_open (&traffic, GPOINTER_TO_UINT (seed));
   GRand *rand = traffic.pipe.rand;
-  gboolean small = GPOINTER_TO_UINT (seed) % 2 != 0; /* then all is copied */
+  gboolean small = GPOINTER_TO_UINT (seed) % 2 != 0; /* then everything is copied */
 
   for (guint round = 0; round < 20; round++)
     {
@@ -400,8 +402,8 @@ break_or_count (void *data, const GOutputVector *vectors, int n, gsize *written)
   return G_POLLABLE_RETURN_WOULD_BLOCK;
 }
 
-/* However many pieces wait, the system is offered no more than there is room for; and a broken
- * connection is told of. */
+/* The system is offered no more pieces than there is room for, however many wait; and a broken
+ * connection is reported. */
 static void
 many_pieces_are_offered (void)
 {
@@ -485,7 +487,7 @@ feed_frame (WireIntake *intake, guint64 frame, gsize body)
   return feed (intake, (const guint8 *)&header, sizeof header) && feed (intake, zeros, body);
 }
 
-/* What no queue writes ends the link, before memory is taken for it. */
+/* A frame that no queue writes ends the link, before memory is allocated for it. */
 static void
 wrong_frames_are_refused (void)
 {
@@ -493,7 +495,8 @@ wrong_frames_are_refused (void)
   {
     guint64 frame;
     gsize body;
-    gboolean alone, between; /* taken as the first one; after the first piece of PIECE + 10 bytes */
+    gboolean alone,
+        between; /* accepted as the first frame; after the first piece of PIECE + 10 bytes */
   } cases[] = {
     { FRAME (WIRE_WHOLE, 0), 0, FALSE, FALSE },
     { FRAME (WIRE_WHOLE, 1), 1, TRUE, TRUE },

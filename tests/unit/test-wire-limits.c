@@ -17,10 +17,10 @@
 
 #define REAL(name) ((__typeof__ (&name))dlsym (RTLD_NEXT, #name))
 
-static int connect_errno, socket_error; /* 0: as it is */
-static gsize flood_left, flood_at;      /* bytes of messages of 8 bytes that are there to be read */
+static int connect_errno, socket_error; /* 0: the real result */
+static gsize flood_left, flood_at;      /* the bytes of messages of 8 bytes that can be read */
 
-static guint ends_heard; /* how often recv () said that nothing comes any more */
+static guint ends_heard; /* how often recv () reported the end */
 
 #pragma GCC visibility push(default)
 
@@ -46,7 +46,7 @@ getsockopt (int fd, int level, int name, void *value, socklen_t *length)
 
 #pragma GCC visibility pop
 
-/* Headers of eight, each with a message of eight behind it. */
+/* Fills the buffer with headers of eight bytes, each followed by a message of eight bytes. */
 static gsize
 flood (guint8 *to, gsize size)
 {
@@ -64,7 +64,7 @@ heard (ssize_t n)
   if (n == 0 && ++ends_heard > 100)
     g_error ("the end is heard for ever");
   if (n >= 0)
-    errno = EINTR; /* whatever stands there then */
+    errno = EINTR; /* whatever errno is then */
   return n;
 }
 
@@ -85,7 +85,7 @@ recvmsg (int fd, struct msghdr *message, int flags)
   return (ssize_t)n;
 }
 
-/* How long the poller would sleep at most; -1: for ever. */
+/* The longest sleep of the poller; -1: for ever. */
 static gint
 sleep_ms (World *world)
 {
@@ -99,7 +99,7 @@ sleep_ms (World *world)
   return ms;
 }
 
-/* A listening socket of this program, and whom it accepted. */
+/* A listening socket of this program, and the links that it accepted. */
 typedef struct
 {
   World world;
@@ -149,7 +149,7 @@ say (Stranger *s, const guint8 *bytes, gsize size)
   turns (&s->world);
 }
 
-/* A greeting may have a text of so many bytes and no more, and comes in any pieces. */
+/* A greeting may have a text of limited size, and arrives in pieces of any size. */
 static void
 greetings_have_a_limit (void)
 {
@@ -168,7 +168,7 @@ greetings_have_a_limit (void)
       for (gsize at = 0; at < MIN (head + size, 600) && s.world.downs == 0; at += piece)
         {
           g_assert_cmpint (g_socket_get_available_bytes (s.other), ==,
-                           0); /* it waits for the rest */
+                           0); /* the link waits for the rest */
           say (&s, greeting + at, MIN (piece, head + MIN (size, 600 - head) - at));
         }
       g_assert_cmpuint (s.world.downs, ==, may ? 0 : 1);
@@ -179,7 +179,7 @@ greetings_have_a_limit (void)
     }
 }
 
-/* Another program's first bytes end it as soon as they differ. */
+/* The first bytes of another program end the connection as soon as they differ. */
 static void
 other_words_are_no_greeting (void)
 {
@@ -197,7 +197,7 @@ other_words_are_no_greeting (void)
     }
 }
 
-/* A connection that is not proved in time is cut; afterwards there is no such time. */
+/* A connection without a proof in time is closed; after the proof there is no such limit. */
 static void
 the_proof_has_a_deadline (void)
 {
@@ -220,14 +220,15 @@ the_proof_has_a_deadline (void)
   world_close (&world);
 }
 
-/* Only these say that no process listens there. A dial that fails otherwise says nothing of it. */
+/* Only these errors mean that no process listens there. A dial that fails with another error means
+ * nothing. */
 static void
 few_failures_mean_dead (void)
 {
   static const struct
   {
     int number;
-    gboolean at_once, later; /* when it means so */
+    gboolean at_once, later; /* when the error means that */
   } cases[] = {
     { ECONNREFUSED, TRUE, TRUE },   { ENOENT, TRUE, FALSE },         { ETIMEDOUT, FALSE, FALSE },
     { EHOSTUNREACH, FALSE, FALSE }, { ENETUNREACH, FALSE, FALSE },   { ECONNRESET, FALSE, FALSE },
@@ -273,7 +274,7 @@ both_up (World *world, const WireCalls *far)
   UNTIL (world, world->ups == 2);
 }
 
-/* The other end closes: that is said once, whatever a call before it has left in errno. */
+/* The other end closes: that is reported once, whatever errno an earlier call has left. */
 static void
 an_end_is_heard_once (void)
 {
@@ -288,7 +289,7 @@ an_end_is_heard_once (void)
 
 #define BUDGET_BYTES (4 * 1024 * 1024)
 
-/* A link without end lets others pass after so many bytes. */
+/* A link with endless data lets others be served after so many bytes. */
 static void
 one_link_does_not_starve_others (void)
 {
@@ -323,7 +324,7 @@ answer_the_first (Wire *link, GBytes *message, void *data)
   wire_flush (link);
 }
 
-/* What may wait for others does so while an answer is under way, not for ever after. */
+/* Work that may wait does so while an answer is being sent, but not for ever after. */
 static void
 an_answer_is_over_with_its_dispatch (void)
 {
@@ -361,7 +362,7 @@ answer_and_ask_again (Wire *link, GBytes *message, void *data)
   wire_flush (world->near);
 }
 
-/* An end that asks again as soon as it is answered lets others pass, too. */
+/* An end that asks again as soon as it is answered lets others be served, too. */
 static void
 who_asks_for_ever_does_not_starve_others (void)
 {
@@ -377,14 +378,14 @@ who_asks_for_ever_does_not_starve_others (void)
     {
       before = world.received;
       world_turn (world.poller, TRUE);
-      /* Answers count, too, and a link may have two turns. */
+      /* Answers count, too, and a link may be served twice. */
       g_assert_cmpuint (world.received - before, <=, 4 * (ROUNDS + 1));
     }
   while (world.received < ASKS);
   world_close (&world);
 }
 
-/* Where descriptors run out connections wait; they come in when some are free again. */
+/* When descriptors run out connections wait; they are accepted when some are free again. */
 static void
 who_came_too_early_comes_in_later (void)
 {
@@ -407,7 +408,7 @@ who_came_too_early_comes_in_later (void)
 int
 main (int argc, char **argv)
 {
-  alarm (60); /* where what is waited for does not come */
+  alarm (60); /* ends the test if what it waits for never comes */
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/wire-limits/greetings-have-a-limit", greetings_have_a_limit);
   g_test_add_func ("/wire-limits/other-words-are-no-greeting", other_words_are_no_greeting);

@@ -24,7 +24,7 @@ another_credential_is_refused (void)
   world_close (&world);
 }
 
-/* Each single byte of what a proof is of, and of the proof. */
+/* Each single byte of the proven data and of the proof counts. */
 static void
 near_misses_are_refused (void)
 {
@@ -103,7 +103,7 @@ garbage_is_refused (void)
   world_close (&world);
 }
 
-/* A frame that no node sends, after an honest proof: the link ends, whatever it says. */
+/* A frame that no node sends, after a valid proof: the link ends, whatever the frame is. */
 static void
 wrong_frames_are_refused (void)
 {
@@ -129,7 +129,7 @@ wrong_frames_are_refused (void)
     }
 }
 
-/* A role that does not exist, though the proof is of it. */
+/* A role that does not exist is refused, although the proof includes it. */
 static void
 other_roles_are_refused (void)
 {

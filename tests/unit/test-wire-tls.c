@@ -24,13 +24,13 @@ another_key_is_refused (gconstpointer empty)
                           listener_addresses (world.listener)[1], &world_calls, &world);
   UNTIL (&world, world.downs == 2);
 
-  g_assert_cmpuint (world.ups, <=, 1); /* in TLS 1.3 the dialler hears of a refusal later */
+  g_assert_cmpuint (world.ups, <=, 1); /* in TLS 1.3 the dialler learns of a refusal later */
   g_assert_cmpuint (world.received, ==, 0);
   g_free (other.key);
   world_close (&world);
 }
 
-/* The credential without TLS is not enough: frames in plain are no handshake. */
+/* The credential without TLS is not enough: unencrypted frames are no handshake. */
 static void
 plain_frames_are_refused (void)
 {
@@ -50,8 +50,8 @@ plain_frames_are_refused (void)
   world_close (&world);
 }
 
-/* Nothing that was sent in plain counts as said in TLS: bytes that come together with the proof end
- * the link, since somebody on the way may have added them. */
+/* Bytes that were sent before TLS do not count as sent in TLS: bytes that arrive together with the
+ * proof end the link, since an attacker in between may have added them. */
 static void
 bytes_behind_the_proof_are_refused (void)
 {
@@ -72,7 +72,7 @@ bytes_behind_the_proof_are_refused (void)
   both[1 + NONCE_SIZE + PROOF_SIZE] = 8; /* a frame */
   g_socket_send (socket, (char *)both, sizeof both, NULL, NULL);
   UNTIL (&world, world.downs == 1);
-  /* It ends before the greeter proves itself or begins a handshake. */
+  /* The link ends before the greeter proves its identity or begins a handshake. */
   g_assert_cmpint (g_socket_receive (socket, (char *)greeting, sizeof greeting, NULL, NULL), <=, 0);
 
   g_assert_cmpuint (world.ups, ==, 0);
@@ -80,7 +80,7 @@ bytes_behind_the_proof_are_refused (void)
   world_close (&world);
 }
 
-/* A process that proves itself and then says nothing is gone after a while, also out of the
+/* A process that gives its proof and then is silent is dropped after a while, also during the
  * handshake. */
 static void
 a_silent_handshake_ends (void)
@@ -98,7 +98,7 @@ a_silent_handshake_ends (void)
   world_close (&world);
 }
 
-/* Closed in the middle of the handshake: nothing is called any more. */
+/* A link that is closed in the middle of the handshake: no callback follows. */
 static void
 a_handshake_can_be_left (void)
 {
@@ -134,7 +134,7 @@ ask_in_thread (gpointer data)
   return reply;
 }
 
-/* People's requests go over TCP too. */
+/* Requests of commands work over TCP, too. */
 static void
 a_question_is_answered_over_tcp (void)
 {
@@ -154,8 +154,8 @@ a_question_is_answered_over_tcp (void)
   world_close (&world);
 }
 
-/* What may live at an address that a file names: it takes connections, and after a while greets,
- * closes them, or says nothing. */
+/* A process that may live at an address in a file: it accepts connections, and after a while
+ * greets, closes them, or stays silent. */
 typedef struct
 {
   GSocket *socket;
@@ -188,7 +188,7 @@ open_door (gpointer data)
   g_assert_nonnull (guest);
   if (!door->greets)
     return NULL;
-  g_usleep (3 * FIND_US); /* later than a process without work beside it would */
+  g_usleep (3 * FIND_US); /* later than a process on an idle machine would */
   greeting[MAGIC_SIZE + NONCE_SIZE] = sizeof text - 1;
   memcpy (greeting + MAGIC_SIZE + NONCE_SIZE + 2, text, sizeof text - 1);
   g_assert_cmpint (g_socket_send (guest, (char *)greeting, sizeof greeting, NULL, NULL), ==,
@@ -225,7 +225,7 @@ who_is_slow_to_say_who_it_is_is_found (void)
   g_rmdir (folder);
 }
 
-/* A process that stands still: the kernel takes the connections. At TCP it may be anybody. */
+/* A stopped process: the kernel accepts the connections. At a TCP port it may be any process. */
 static void
 who_lives_and_says_nothing_may_be_it (void)
 {
@@ -268,8 +268,8 @@ only_addresses_of_this_host_are_listened_at (void)
     }
 }
 
-/* What a process that is gone has left at the place of a socket is no hindrance, nor is a port of
- * the range that somebody has. */
+/* A socket file that a dead process left at the path does no harm, nor does a port of the range
+ * that is in use. */
 static void
 taken_places_are_passed_over (void)
 {

@@ -59,7 +59,7 @@ urgent_ones_pass_large_ones (void)
                         urgent = world_message (100, 3), other = world_message (100, 4);
 
   wire_send (world.near, first, FALSE);
-  wire_flush (world.near); /* it is on its way */
+  wire_flush (world.near); /* the message is in transit */
   wire_send (world.near, second, FALSE);
   wire_send (world.near, urgent, TRUE);
   wire_send (world.near, other, TRUE);
@@ -70,7 +70,8 @@ urgent_ones_pass_large_ones (void)
   world_close (&world);
 }
 
-/* What somebody waits for goes at once, while a message is heard. */
+/* A message for which another process waits is sent at once, even while a message is being
+ * received. */
 static void
 on_request (Wire *link, GBytes *message, void *data)
 {
@@ -108,7 +109,7 @@ awaited_answers_do_not_wait_for_what_is_to_be_read (void)
   world_close (&world);
 }
 
-/* The near end asks again as soon as it is answered, as on the same processor. */
+/* The near end asks again as soon as it is answered, as if both shared a processor. */
 static void
 on_request_again (Wire *link, GBytes *message, void *data)
 {
@@ -149,7 +150,7 @@ who_asks_again_does_not_wait_for_what_may_wait (gconstpointer tcp)
   world_close (&world);
 }
 
-/* Urgent ones stay in order among themselves, also when one is large. */
+/* Urgent messages stay in order among themselves, also if one is large. */
 static void
 urgent_ones_do_not_pass_each_other (void)
 {
@@ -206,7 +207,7 @@ the_other_side_closing_is_noticed (void)
   world_close (&world);
 }
 
-/* How many sockets a process that is forked now has. */
+/* The number of sockets of a process that is forked now. */
 static int
 sockets_of_a_fork (void)
 {
@@ -228,8 +229,8 @@ sockets_of_a_fork (void)
   return WEXITSTATUS (status);
 }
 
-/* What a job forks holds neither links nor the listening socket; numbers that are free again are
- * anybody's. */
+/* A process that a job forks holds neither links nor the listening socket; descriptors that are
+ * free again may be anybody's. */
 static void
 forks_hold_no_links (void)
 {

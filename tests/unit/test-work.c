@@ -4,7 +4,7 @@
 
 #include "satin/protocol/work/work.h"
 
-/* What a node says of its work: in all, and of one held job, so much is at risk. */
+/* The engine of `who` reports its work: in total and for one held job so much is at risk. */
 static void
 tell_sums (World *world, guint who, guint64 all_us, guint64 held, guint64 risk_us, guint32 busy)
 {
@@ -26,7 +26,7 @@ tell_work (World *world, guint who, guint64 held, guint64 risk_us, guint32 busy)
   tell_sums (world, who, risk_us, held, risk_us, busy);
 }
 
-/* What a node knows that another one, which is gone, had done. */
+/* The work of `other`, which is gone, as far as `who` knows it. */
 static guint64
 departed_work_us (World *world, guint who, guint other)
 {
@@ -76,8 +76,8 @@ test_who_had_no_time_to_tell_had_no_more_seats_than_it_has (void)
   g_assert_cmpuint (departed_work_us (world, 0, 1), >=, 180);
 }
 
-/* The master, to which n1 told its work, too, dies with it: n2, which had lent n1 a job, knows what
- * n1 had done. */
+/* The master, to which n1 also reported its work, dies together with n1: n2, which had lent n1 a
+ * job, knows what n1 had done. */
 static void
 test_what_was_lost_had_been_done (void)
 {
@@ -130,7 +130,7 @@ test_what_comes_and_goes_at_once_is_told_at_once (void)
                       .risk_us = 2 * WORK_MOVED_US * WORK_MOVED_SHARE });
   for (guint i = 0; i < 3; i++)
     tell (world, 1, &rows);
-  g_assert_false (said (world, 1, "TELL")); /* of so much that is little */
+  g_assert_false (said (world, 1, "TELL")); /* compared with the total that is little */
   tell (world, 1, &rows);
   g_assert_true (said (world, 1, "TELL"));
 }
@@ -144,7 +144,7 @@ count_told (World *world G_GNUC_UNUSED, guint who G_GNUC_UNUSED, const NodeEffec
   n_told += kind_sent (effect) == MESSAGE_WORK;
 }
 
-/* How many hear what this node says of its work. */
+/* The number of nodes that learn of this node's report. */
 static guint
 told_of (World *world, guint who, guint64 all_us, guint64 held, guint64 risk_us, guint32 busy)
 {
@@ -159,8 +159,8 @@ told_by (World *world, guint who, guint64 held, guint64 risk_us, guint32 busy)
   return told_of (world, who, risk_us, held, risk_us, busy);
 }
 
-/* With more than WORK_ALL_MAX members the master and the lender hear at once that there is more at
- * risk than they reckon, and that there is less when it has been long enough. */
+/* With more than WORK_ALL_MAX members the master and the lender learn at once if more is at risk
+ * than they assume, and if less is, only after a while. */
 static void
 test_in_a_large_run_less_can_wait (void)
 {
@@ -181,7 +181,7 @@ test_in_a_large_run_less_can_wait (void)
   pass (world, pause_us);
   g_assert_cmpuint (told_by (world, 1, held, 0, 0), ==, 2);
   pass (world, pause_us);
-  g_assert_cmpuint (told_by (world, 1, held, 0, 0), ==, 0); /* they know it all */
+  g_assert_cmpuint (told_by (world, 1, held, 0, 0), ==, 0); /* they know everything already */
 
   g_assert_cmpuint (told_by (world, 1, held, 700, 1), ==, 2);
   pass (world, 100);
@@ -190,8 +190,8 @@ test_in_a_large_run_less_can_wait (void)
   g_assert_cmpuint (stats_of (world, 2).lost_us, ==, 800);
 }
 
-/* More in all is told though no loan has more, and more of a loan though there is no more in all.
- */
+/* A larger total is reported though no loan has more, and a larger loan though the total is the
+ * same. */
 static void
 test_in_a_large_run_more_is_told_of_all_and_of_each (void)
 {
@@ -209,7 +209,8 @@ test_in_a_large_run_more_is_told_of_all_and_of_each (void)
   g_assert_cmpuint (told_of (world, 1, 4 * much_us, held, 3 * much_us, 1), ==, 0);
 }
 
-/* The next master hears at once of the node that has main's root, the others now and then. */
+/* The next master learns at once of the node that has main's root, the other nodes from time to
+ * time. */
 static void
 test_in_a_large_run_the_next_master_hears_of_the_root (void)
 {

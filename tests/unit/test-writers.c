@@ -16,9 +16,9 @@
 #define FOLDERS 6
 #define IN_A_FOLDER 10
 #define NUMBERS (FOLDERS * IN_A_FOLDER)
-#define BASE_BYTES (96u * 1024) /* the least that has a delta */
+#define BASE_BYTES (96u * 1024) /* the smallest base that may have a delta */
 
-/* Of a job: not done, done, or (of a folder) done with all that lies below. */
+/* The state of a job: not done, done, or (of a folder) done with everything below. */
 typedef struct
 {
   gboolean rows[NUMBERS];
@@ -29,8 +29,8 @@ typedef struct
 {
   Ledger *ledger; /* (nullable) */
   char *work;
-  Facts facts;  /* all that is in its work file, or that it has united */
-  Facts unsent; /* written since it published */
+  Facts facts;  /* everything in its work file, including what it has merged */
+  Facts unsent; /* written since its last publication */
 } Writer;
 
 typedef struct
@@ -39,7 +39,7 @@ typedef struct
   GRand *rand;
   Writer writers[WRITERS];
   Facts published;
-  guint64 generation; /* of the last publication */
+  guint64 generation; /* generation of the last publication */
   gboolean exists;
   guint n_bases, n_deltas, n_takeovers;
 } Model;
@@ -53,7 +53,7 @@ add_facts (Facts *to, const Facts *from)
     to->folders[i] |= from->folders[i];
 }
 
-/* TRUE: a row for this job stands there. */
+/* TRUE if there is a row for this job. */
 static gboolean
 has_row (const Facts *facts, guint number)
 {
@@ -71,8 +71,8 @@ count_rows (const Facts *facts)
   return n;
 }
 
-/* As every reader finds it: base and delta. Paths are /F and /F/I; a value is the job's number, a
- * folder's the negative one. */
+/* Checks base and delta as every reader finds them. Paths are /F and /F/I; a value is the job's
+ * number, a folder's value is negative. */
 static void
 assert_place (Model *model)
 {
@@ -168,7 +168,7 @@ publish (Model *model, Writer *writer, gboolean final)
   Publication made;
   if (!ledger_has_changed (writer->ledger, final))
     {
-      for (guint i = 0; i < NUMBERS; i++) /* nothing waits */
+      for (guint i = 0; i < NUMBERS; i++) /* no job waits */
         g_assert_true (!writer->unsent.rows[i] || model->published.rows[i]
                        || model->published.folders[i / IN_A_FOLDER]);
       return;
@@ -180,13 +180,13 @@ publish (Model *model, Writer *writer, gboolean final)
   model->generation = made.generation;
   model->exists = TRUE;
   add_facts (&model->published, &writer->facts);
-  writer->facts = model->published; /* it has united what stood there */
+  writer->facts = model->published; /* it has merged the published rows */
   writer->unsent = (Facts){ 0 };
   *(made.is_delta ? &model->n_deltas : &model->n_bases) += 1;
   assert_place (model);
 }
 
-/* What was not published goes with a death; the next one begins with what stands there. */
+/* Unpublished rows are lost with a death; the next writer begins with the published ones. */
 static void
 end_ledger (Model *model, Writer *writer, gboolean dies)
 {
@@ -233,7 +233,7 @@ run_scene (guint32 seed, guint *n_bases, guint *n_deltas, guint *n_takeovers)
   g_rand_free (model.rand);
 }
 
-/* With SATIN_TEST_SEED=N that scene alone. */
+/* With SATIN_TEST_SEED=N only that scene. */
 static void
 test_any_order (void)
 {

@@ -106,7 +106,7 @@ world_open (World *world, gboolean tcp)
   g_assert_no_error (error);
   GStatBuf info;
   g_assert_cmpint (g_stat (world->path, &info), ==, 0);
-  g_assert_cmpint (info.st_mode & 0777, ==, 0600); /* no other user comes in */
+  g_assert_cmpint (info.st_mode & 0777, ==, 0600); /* no other user has access */
 }
 
 void
@@ -117,7 +117,7 @@ world_close (World *world)
   if (world->far != NULL)
     wire_close (world->far);
   listener_free (world->listener);
-  g_assert_cmpint (g_rmdir (world->folder), ==, 0); /* no socket stays */
+  g_assert_cmpint (g_rmdir (world->folder), ==, 0); /* no socket file stays */
   poller_free (world->poller);
   g_free (world->folder);
   g_free (world->path);
@@ -134,7 +134,7 @@ world_turn (Poller *poller, gboolean sleeps)
   (void)poller_dispatch (poller, &ready);
 }
 
-/* What a dialling node says until it is up, on a blocking socket. */
+/* Sends what a dialling node sends until the link is up, on a blocking socket. */
 void
 world_prove (World *world, GSocket *socket, gboolean wait)
 {

@@ -6,7 +6,7 @@
 
 #include <gio/gio.h>
 
-#define WORLD_PATIENT 2 /* A message that begins with this byte lets others pass. */
+#define WORLD_PATIENT 2 /* A message that begins with this byte lets others overtake it. */
 
 /* Two ends in one context. */
 typedef struct
@@ -14,10 +14,10 @@ typedef struct
   Poller *poller;
   Listener *listener;
   WireRun run;
-  Wire *near, *far; /* near dialled, far was accepted. */
+  Wire *near, *far; /* near: the dialling end; far: the accepted end. */
   guint ups, downs;
   gboolean dead, waits;
-  const WireCalls *calls; /* Of the accepted end. */
+  const WireCalls *calls; /* The calls of the accepted end. */
   guint64 received_bytes, received;
   guint32 sum;
   guint8 firsts[16]; /* The first byte of each message. */
