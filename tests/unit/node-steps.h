@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#define SCAN_US (BUDDY_SCAN_US + 1000) /* after that a scan is due */
+#define SCAN_US (BUDDY_SCAN_US + 1000) /* after this time a scan is due */
 
 /* n0 is coordinator and has opened its checkpoint. */
 static inline World *
@@ -22,7 +22,7 @@ world_with_checkpoint (guint n)
   return world;
 }
 
-/* How often the engine of `who` was asked for a scan. */
+/* The number of scans requested from the engine of `who`. */
 static inline guint
 count_scans (World *world, guint who)
 {
@@ -62,7 +62,7 @@ publish (World *world, guint who, guint64 saved, gboolean failed)
           .kind = NODE_EVENT_PUBLISHED, .number = ++generation, .saved = saved, .failed = failed });
 }
 
-/* One more link between n0 and n1, on which both send from now on. Returns its number. */
+/* Adds a link between n0 and n1, on which both send from now on. Returns its number. */
 static inline guint64
 add_link (World *world)
 {

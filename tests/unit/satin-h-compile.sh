@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# What must compile does, in C and in C++; what must not does not, and says why.
+# Programs with satin.h: the valid ones compile, in C and in C++. The invalid ones do not, and the message names the reason.
 source=${SATIN_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
 flags="-I$source/satin -I$source/satin/value $(pkg-config --cflags glib-2.0 gio-2.0)"
 c="${CC:-cc} -std=gnu11 -O2 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wconversion -Wpedantic -Wcast-align=strict -Wcast-qual -Werror -x c"
@@ -9,7 +9,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 n=0
 
-# Each language reads the header compiled: most of the time went there.
+# Both languages read a precompiled satin.h: without it, reading the header took most of the time.
 for language in c cxx; do
   mkdir "$folder/$language"
   cp "$source/satin/satin.h" "$folder/$language"
@@ -33,7 +33,7 @@ compiles ()
   fi
 }
 
-# refuses WORD-IN-THE-MESSAGE PROGRAM-TEXT
+# refuses PATTERN PROGRAM-TEXT: the program does not compile, and the compiler's messages match PATTERN.
 refuses ()
 {
   local language text
@@ -63,7 +63,7 @@ mkdir "$folder/plain"
 printf '#include <%s>\n' glib.h stdio.h string.h >"$folder/plain/before.h"
 $plain -x c-header -o "$folder/plain/before.h.gch" "$folder/plain/before.h"
 
-# changes STRUCT: a member more at its beginning is another layout.
+# changes STRUCT: one more member at the beginning of STRUCT changes the layout number.
 changes ()
 {
   local found= file
@@ -130,7 +130,8 @@ refuses 'const' \
   'SATIN_JOB (j, int64_t, (int64_t, n)) { SATIN_KEEPS (int64_t); const int64_t x = n; satin_recall (&x); return x; }'
 refuses satin_int_differs_between_machines \
   'SATIN_JOB (j, int64_t, (int64_t, n)) { SATIN_KEEPS (int); int x = 1; satin_keep (&x); return n + x; }'
-# refuses_once WORD PROGRAM-TEXT: the same with the first error of each compiler that is here, and there is one error, or as many as COUNT says.
+# refuses_once PATTERN PROGRAM-TEXT [COUNT]: as `refuses`; and with each installed compiler there is one error, or COUNT errors,
+# the first of which matches PATTERN.
 refuses_once ()
 {
   local compiler

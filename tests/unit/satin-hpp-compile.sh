@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# What satin.hpp refuses at compile time, and that it says why: law 5, types without a portable encoding, wrong descriptions.
+# Programs that satin.hpp refuses at compile time with a message that names the reason: law 5 (satin.hpp), types without a
+# portable encoding, wrong descriptions.
 source=${SATIN_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
 flags="-I$source/satin -I$source/satin/value $(pkg-config --cflags glib-2.0 gio-2.0)"
 folder=$(mktemp -d)
@@ -13,8 +14,8 @@ result ()
   echo "$1 $n - $2"
 }
 
-# All programs that must not compile are one, each in a namespace and, for the compiler's messages, in a file of its own: the
-# header is read once, and what belongs to which is seen.
+# All programs that must not compile are parts of one source, so that the header is read only once. Each part has its own
+# namespace, and its own file name by #line, so that each message of the compiler shows its part.
 texts=() wanted=()
 refuses () # WORDS-IN-THE-MESSAGE PROGRAM-TEXT
 {
@@ -22,15 +23,15 @@ refuses () # WORDS-IN-THE-MESSAGE PROGRAM-TEXT
   texts+=("$2")
 }
 
-# in_job TEXT: in the body of a job.
+# in_job TEXT: a program with TEXT in the body of a job.
 in_job () { echo "SATIN_BODY int64_t body (satin::Job &job) { int64_t x = 0; $1; job.sync (); return x; }
 int64_t starts (satin::Run &run); int64_t starts (satin::Run &run) { int64_t x = 0; run.root<body> (x); return x; }"; }
 
-# What each has: a type with a destructor, and a job.
+# Each part has these: a type with a destructor, and a job.
 own='struct Held { int32_t n; ~Held () { } bool operator< (const Held &held) const { return n < held.n; } };
 SATIN_BODY int64_t leaf (satin::Job &, int32_t n) { return n; }'
 
-# Law 5: what has a destructor does not travel.
+# Law 5: a value with a destructor cannot be an argument, result, state or best value.
 refuses 'law 5' "struct Work { Held s; int64_t operator() (satin::Job &) const { return 1; } };
 SATIN_MEMBERS (Work, (Held, s)) $(in_job 'job.spawn (x, Work{ { 1 } })')"
 refuses 'law 5' "struct Work { int32_t n; ~Work () { } int64_t operator() (satin::Job &) const { return n; } };
@@ -86,7 +87,7 @@ refuses 'deleted\|private' "$(in_job 'satin::Job other = job')"
 } >"$folder/bad.cc"
 # shellcheck disable=SC2086
 LC_ALL=C ${CXX:-c++} -std=gnu++17 -Wall -Wextra -ftrack-macro-expansion=0 -fmax-errors=0 $flags -fsyntax-only "$folder/bad.cc" 2>"$folder/log"
-# Before an error stands where it was instantiated from, if that is elsewhere.
+# Lines above an error name the part that instantiated the template, if the error itself is in another file.
 awk '{ if (match ($0, /case[0-9]+:/)) at = substr ($0, RSTART, RLENGTH - 1) } /: error: / { print at ": " $0 }' "$folder/log" >"$folder/errors"
 for i in "${!texts[@]}"; do
   if grep -q -e "^case$i: .*${wanted[i]//\\|/\\|^case$i: .*}" "$folder/errors"; then
@@ -97,7 +98,7 @@ for i in "${!texts[@]}"; do
   fi
 done
 
-# What must compile does, with each compiler that is here; nothing is said of what is not used.
+# Valid programs compile with each installed compiler, without warnings of unused parts of the header.
 {
   printf '%s\n' '#include <satin.hpp>' "namespace one { $own" "$(in_job 'job.spawn<leaf> (x, 3)')" '}'
   printf '%s\n' 'namespace two { struct Pair { int32_t x, y; }; SATIN_MEMBERS (Pair, (int32_t, x), (int32_t, y))'
@@ -108,9 +109,9 @@ for compiler in "${CXX:-c++}" clang++; do
   command -v "${compiler%% *}" >/dev/null || { result ok "# SKIP no $compiler"; continue; }
   # shellcheck disable=SC2086
   if $compiler -std=gnu++17 -Wall -Wextra -Wshadow -Wconversion -Werror $flags -fsyntax-only "$folder/good.cc" 2>"$folder/log"; then
-    result ok "what is right compiles ($compiler)"
+    result ok "a valid program compiles ($compiler)"
   else
-    result "not ok" "what is right compiles ($compiler)"
+    result "not ok" "a valid program compiles ($compiler)"
     head -n 20 "$folder/log" | sed 's/^/# /'
   fi
 done

@@ -146,7 +146,7 @@ SATIN_JOB (grid, int64_t, (Grid, cells), (int32_t, n))
 }
 
 #ifndef __cplusplus
-/* Compound literals as arguments: their commas do not separate arguments of a word. */
+/* Compound literals as arguments: their commas do not separate macro arguments. */
 SATIN_JOB (literals, int64_t, (int32_t, n))
 {
   SATIN_KEEPS (Point);
