@@ -31,7 +31,7 @@ test_rows_make_a_tree_by_numbers (void)
   g_autoptr (Stems) stems = stems_new ();
   g_autoptr (Forest) forest = forest_new (stems, "/", 9, g_free);
 
-  /* In the order of the texts, as a file gives them. */
+  /* In the order of the path texts, as when they are read from a file. */
   add (forest, "/1/0", FOREST_SHOWN);
   add (forest, "/10", FOREST_SHOWN);
   add (forest, "/2/1/0", FOREST_SHOWN);
@@ -128,7 +128,8 @@ test_a_row_above_is_found (void)
   g_assert_cmpstr (above, ==, "/3");
 }
 
-/* Whether a job that is not there was ever spawned: something saved beside or behind it tells. */
+/* What the file shows of a path without a row: the number of levels of the path whose jobs were
+ * spawned, since a later sibling was. */
 static void
 test_neighbours_tell_what_existed (void)
 {
@@ -138,9 +139,9 @@ test_neighbours_tell_what_existed (void)
     gsize known;
   } cases[] = {
     { "/3", "/4", 1 },       /* a later sibling: spawned */
-    { "/3", "/2", 0 },       /* an earlier one tells nothing */
-    { "/3/0", "/4/7", 1 },   /* its parent was */
-    { "/3/0", "/3/1/1", 2 }, /* below a later sibling */
+    { "/3", "/2", 0 },       /* an earlier sibling proves nothing */
+    { "/3/0", "/4/7", 1 },   /* its parent was spawned */
+    { "/3/0", "/3/1/1", 2 }, /* a job below a later sibling */
     { "/3/9", "/3/1/1", 1 }, { "/5/5/5", "/6", 1 }, { "/0", "/0/1", 1 },
   };
   for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
@@ -185,7 +186,7 @@ test_deep_paths_join_through_their_stems (void)
   g_assert_cmpstr (again, ==, row);
 }
 
-/* The same child may come in two places of the file: by its own text, and by a stem. */
+/* The rows of one child may be at two places in the file. They make one child in the tree. */
 static void
 test_a_child_that_comes_twice_is_one (void)
 {
@@ -204,7 +205,7 @@ test_a_child_that_comes_twice_is_one (void)
   g_assert_cmpuint (tree_missing (tree), ==, 0);
 }
 
-/* A kept state stands for its job's first children: they are not missing. */
+/* A kept state replaces its job's first children: they are not missing. */
 static void
 test_kept_states_stand_for_children (void)
 {
@@ -246,7 +247,7 @@ show (const Tree *tree, GString *text)
   g_string_append_c (text, ')');
 }
 
-/* Rows and kept states in any order make the same tree. */
+/* The tree does not depend on the order of the rows and kept states. */
 static void
 test_the_order_does_not_matter (void)
 {

@@ -12,8 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define N_LARGE 60000u /* rows of more than the four MiB from which a file has a front */
-#define N_TRIES 600u   /* ten times as many with SATIN_TEST_ALL=1 */
+/* So many rows need more than the 4 MiB from which guard_open_front proves only small tables. */
+#define N_LARGE 60000u
+#define N_TRIES 600u /* ten times as many with SATIN_TEST_ALL=1 */
 
 static void
 put_rows (Fixture *f, guint n, gsize size)
@@ -44,8 +45,8 @@ put_rows (Fixture *f, guint n, gsize size)
 
 typedef struct
 {
-  GString *text; /* everything of all rows, … */
-  GString *last; /* … and the last one's path */
+  GString *text; /* all columns of all rows, … */
+  GString *last; /* … and the path of the last row */
   Tally tally;
 } Rows;
 
@@ -68,9 +69,9 @@ add_row (const Result *row, gpointer data, GError **error)
   return TRUE;
 }
 
-/* (transfer full) (nullable): all rows, if all is in order, as a take-over finds it. SQLite does
- * not miss pages that no tree leads to: rows that were lost with them are missed by the inventory.
- */
+/* (transfer full) (nullable): all rows, if the file passes all checks of a new coordinator. SQLite
+ * does not notice missing pages to which no tree leads; the inventory shows that their rows are
+ * missing. */
 static char *
 rows_of (const char *path)
 {
@@ -96,7 +97,8 @@ contents_of (const char *path, gsize *size)
   return (guint8 *)contents;
 }
 
-/* A few wrong bytes, mostly where pages tell of their cells. */
+/* Changes a few bytes, mostly in the part of a page that describes its cells; sometimes replaces a
+ * page by another. */
 static void
 spoil (GRand *rand, guint8 *bytes, gsize size, gsize page_size)
 {
@@ -110,7 +112,7 @@ spoil (GRand *rand, guint8 *bytes, gsize size, gsize page_size)
       bytes[at] = (guint8)(g_rand_boolean (rand) ? g_rand_int_range (rand, 0, 256)
                                                  : bytes[at] + g_rand_int_range (rand, -3, 4));
     }
-  if (g_rand_int_range (rand, 0, 8) == 0) /* a page in another's place */
+  if (g_rand_int_range (rand, 0, 8) == 0) /* a page is replaced by another one */
     memcpy (bytes + page, bytes + (size / page_size / 2) * page_size, page_size);
 }
 
@@ -122,7 +124,7 @@ write_file (const char *path, const guint8 *bytes, gsize size)
   (void)close (fd);
 }
 
-/* Whatever bytes are wrong: it is noticed, or all rows are there and as they were. */
+/* With any bytes changed, either a check fails, or all rows are there and unchanged. */
 static void
 test_spoilt (Fixture *f, gconstpointer unused)
 {
@@ -163,8 +165,8 @@ count_row (const Result *row, gpointer data, GError **error)
   return TRUE;
 }
 
-/* A page that stands twice in a tree leads to no endless reading: the first row that is damaged or
- * not above the one before it ends a strict one. */
+/* A strict read ends with an error at the first damaged row; another read leaves the row out and
+ * counts it. */
 static void
 test_strict (Fixture *f, gconstpointer unused)
 {
@@ -202,7 +204,8 @@ count (Sql *sql)
   return results_each (sql, &all, count_row, &n, &bad, NULL) && bad == 0 ? n : 0;
 }
 
-/* Only a large file has a front; a damaged row behind it is another's to find. */
+/* Of a large file guard_open_front proves only the small tables; guard_check finds a damaged
+ * row. */
 static void
 test_large (Fixture *f, gconstpointer unused)
 {
@@ -231,7 +234,7 @@ test_large (Fixture *f, gconstpointer unused)
   g_assert_true (whole->is_salvage);
 }
 
-/* The end of it did not come. */
+/* The end of the file is missing. */
 static void
 test_shorter (Fixture *f, gconstpointer unused)
 {
@@ -264,8 +267,7 @@ put_small_tables (Fixture *f)
   g_assert_true (results_commit (f->results, NULL));
 }
 
-/* Rows of a small table that are gone, changed or too many: that is no front, and all of the file
- * is looked at. */
+/* If rows of a small table are missing, changed or too many, all of the file is checked at once. */
 static void
 test_damaged_front (Fixture *f, gconstpointer unused)
 {
@@ -295,7 +297,7 @@ test_damaged_front (Fixture *f, gconstpointer unused)
   g_autofree guint8 *bytes = contents_of (f->target, &size);
   for (guint i = 0; i <= G_N_ELEMENTS (harms); i++)
     {
-      const char *harm = i > 0 ? harms[i - 1] : "SELECT 1"; /* none */
+      const char *harm = i > 0 ? harms[i - 1] : "SELECT 1"; /* no harm */
       sqlite3 *db;
       write_file (f->target, bytes, size);
       g_assert_cmpint (sqlite3_open (f->target, &db), ==, SQLITE_OK);

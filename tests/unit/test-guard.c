@@ -31,7 +31,7 @@ entries (const char *folder)
   return n;
 }
 
-/* The file at the target is refused with a message that has `word` in it, and is as it was. */
+/* The file at the target is refused with a message that contains `word`, and is not changed. */
 static void
 assert_refused (Fixture *f, const char *word)
 {
@@ -84,8 +84,8 @@ test_a_published_file_is_accepted (Fixture *f, gconstpointer unused)
   g_assert_true (g_bytes_equal (before, after));
 }
 
-/* Wrong counts of loose bytes in all pages but the first, which only a look at all of the file
- * finds. `times` (nullable): of the file afterwards. */
+/* Changes the count of fragmented free bytes in all pages except the first, which only a check of
+ * the whole file finds. `times` (nullable): the file's times afterwards. */
 static void
 miscount (const char *path, const struct timespec *times)
 {
@@ -119,7 +119,7 @@ test_an_own_file_is_read_through_once (Fixture *f, gconstpointer unused)
   publish (f);
   g_assert_cmpint (stat (f->target, &before), ==, 0);
   g_assert_false (is_salvage (f->target, guard_open));
-  g_assert_cmpint (listxattr (f->target, NULL, 0), <=, 0); /* no trace on a user's file */
+  g_assert_cmpint (listxattr (f->target, NULL, 0), <=, 0); /* a user's file gets no attribute */
   g_assert_false (is_salvage (f->target, guard_open_own));
   if (listxattr (f->target, NULL, 0) <= 0)
     {
@@ -145,7 +145,7 @@ test_nothing_there_is_no_error (Fixture *f, gconstpointer unused)
   g_assert_no_error (error);
 }
 
-/* As the rows of another format are summed: in another way. */
+/* Replaces all checksums, since another format may compute them in another way. */
 #define OTHER_SUMS \
   "UPDATE run SET sum = randomblob (8); UPDATE node SET sum = randomblob (8);" \
   "UPDATE job SET sum = randomblob (8); UPDATE constant SET sum = randomblob (8);" \
@@ -170,7 +170,8 @@ test_foreign_files_are_refused_untouched (Fixture *f, gconstpointer unused)
   assert_refused (f, "newer Satin (format 99");
 }
 
-/* Whatever the header says of the format: rows that prove themselves are of ours. */
+/* A wrong format number in the header does no harm: the checksums of the rows are those of this
+ * format. */
 static void
 test_a_wrong_format_number_loses_nothing (Fixture *f, gconstpointer unused)
 {
@@ -193,7 +194,7 @@ test_a_wrong_format_number_loses_nothing (Fixture *f, gconstpointer unused)
       }
 }
 
-/* An SQLite file of somebody else, of `statements`. */
+/* Makes an SQLite file of another program by `statements`. */
 static void
 make_foreign (Fixture *f, const char *statements)
 {
@@ -210,14 +211,14 @@ test_files_of_other_programs_are_refused_untouched (Fixture *f, gconstpointer un
   (void)unused;
   make_foreign (f, "CREATE TABLE mail (subject, body); INSERT INTO mail VALUES ('a', 'b')");
   assert_refused (f, "another program");
-  /* Even under our name and with tables like ours. */
+  /* Also with Satin's application id and a table like Satin's. */
   make_foreign (f, "PRAGMA application_id=0x5341544E; PRAGMA user_version=1;"
                    "CREATE TABLE run (key TEXT PRIMARY KEY, value, sum);"
                    "INSERT INTO run VALUES ('identity', '" IDENTITY "', 5)");
   assert_refused (f, "damaged beyond repair");
 }
 
-/* The file is read as if nothing was wrong with it, and said to be salvaged. */
+/* The file is read completely, is marked as salvaged, and is not changed. */
 static void
 assert_salvaged (Fixture *f, const char *identity, const char *rows)
 {
@@ -232,8 +233,7 @@ assert_salvaged (Fixture *f, const char *identity, const char *rows)
   g_assert_true (g_bytes_equal (before, after));
 }
 
-/* What is not word for word ours is not read by SQLite; what is ours in it is found all the same.
- */
+/* SQLite does not read a file whose schema differs from Satin's; its Satin rows are salvaged. */
 static void
 test_of_another_schema_only_our_rows_are_taken (Fixture *f, gconstpointer unused)
 {
@@ -277,7 +277,7 @@ test_a_file_that_lost_its_identity_is_known_by_its_rows (Fixture *f, gconstpoint
   assert_salvaged (f, IDENTITY, "/0=1");
 }
 
-/* Each setting stands in two tables; either is enough. */
+/* Each setting is in two tables; either is enough. */
 static void
 test_one_lost_row_or_table_loses_no_setting (Fixture *f, gconstpointer unused)
 {

@@ -13,7 +13,7 @@
 
 #include <stdio.h>
 
-#define LARGE_BYTES (4 * 1024 * 1024) /* from which a file counts as large */
+#define LARGE_BYTES (4 * 1024 * 1024) /* a longer file counts as large */
 
 static Scribe *
 begin_with (Place *place, void (*notify) (const ScribeNews *news, void *data))
@@ -35,13 +35,13 @@ begin (Place *place)
   return begin_with (place, place_notify);
 }
 
-#define N_WIDE 260u             /* rows, more than are told at a time, … */
-#define WIDE_BYTES (17u * 1024) /* … of so many bytes each: a large file; … */
-#define NARROW_BYTES 16u        /* … and a small one */
-#define N_MORE 400u             /* small rows, which need some pages */
+#define N_WIDE 260u             /* rows, more than a scribe reports at a time, … */
+#define WIDE_BYTES (17u * 1024) /* … with values of this size they make a large file; … */
+#define NARROW_BYTES 16u        /* … and with this size a small file */
+#define N_MORE 400u             /* small rows, which fill some pages */
 #define PAGE_AT(number, page) (((number)-1) * (page))
 
-/* (transfer full): of the job "tour"; the value tells of the path. */
+/* (transfer full): a row of the job "tour"; its value depends on its path. */
 static Row *
 wide_row (guint number, gsize size)
 {
@@ -64,7 +64,7 @@ run_sql (const char *path, const char *text)
   sqlite3_close (db);
 }
 
-/* (transfer full): the large one without spare pages. */
+/* (transfer full): a place with a checkpoint of N_WIDE rows; the large one has no spare pages. */
 static Place *
 make_wide (gsize size)
 {
@@ -90,8 +90,8 @@ count_proved (const Result *row, gpointer data, GError **error)
   return path_is_canonical (row->path) && row->digest_size == sizeof (Digest);
 }
 
-/* The file is whole: each page is where SQLite wants it, each row proves itself, none is too many
- * or too few. Returns the number of results. */
+/* Checks that the file is whole: SQLite finds no fault in its pages, each row has the right
+ * checksum, and no row is missing or superfluous. Returns the number of results. */
 static guint64
 assert_whole (const char *path)
 {
@@ -115,7 +115,7 @@ assert_whole (const char *path)
   return tally.rows;
 }
 
-/* A row that proves itself and that no scribe writes. */
+/* Adds a row that has the right checksum, but that no scribe writes. */
 static void
 put_row (const char *file, const char *path, gsize digest_size, gboolean is_moved)
 {
@@ -152,11 +152,11 @@ put_row (const char *file, const char *path, gsize digest_size, gboolean is_move
   (void)g_unlink (journal);
   g_clear_pointer (&results, results_free);
   g_clear_pointer (&sql, sql_free);
-  run_sql (file, "VACUUM"); /* no page is free */
+  run_sql (file, "VACUUM"); /* leaves no page free */
   identity_clear (&identity);
 }
 
-/* The file as it is changed by bytes. */
+/* The bytes of a file, to be changed. */
 typedef struct
 {
   guint8 *bytes;
@@ -176,7 +176,8 @@ write_big (guint8 *at, gsize number)
     at[i] = (guint8)(number >> (24 - 8 * i));
 }
 
-/* A list of free pages that begins at a new page at the file's end, which says `n_leaves`. */
+/* Adds a page at the file's end that begins the list of free pages and claims to list `n_leaves`
+ * pages. */
 static void
 add_free_page (Image *image, guint32 n_free, guint32 n_leaves, guint32 leaf)
 {
@@ -204,7 +205,7 @@ add_free_page_of_too_many (Image *image)
   add_free_page (image, 1, 0x7fffffff, 0);
 }
 
-/* A page that a table uses counts as free: the next row would be written over it. */
+/* Lists a page that a table uses as free: the next row would overwrite it. */
 static void
 free_a_used_page (Image *image)
 {
@@ -217,7 +218,7 @@ count_more_free_pages (Image *image)
   add_free_page (image, 4, 0, 0);
 }
 
-/* The list of spare pages names a page that a table uses. */
+/* Puts a page that a table uses into the list of spare pages. */
 static void
 free_a_used_page_of_spare (Image *image)
 {
@@ -226,7 +227,7 @@ free_a_used_page_of_spare (Image *image)
     write_big (image->bytes + PAGE_AT (trunk, image->page) + 8, 2);
 }
 
-/* At its end is a page of which nothing tells. */
+/* Adds a page at the file's end to which nothing refers. */
 static void
 add_unused_page (Image *image)
 {
@@ -236,7 +237,8 @@ add_unused_page (Image *image)
   write_big (image->bytes + 28, image->size / image->page);
 }
 
-/* A byte of the first page of a table or index, in a part that reading the rows does not need. */
+/* Changes a byte of the first page of a table or index, in a part that is not needed to read the
+ * rows. */
 static void
 spoil_page (Image *image, const char *path, const char *object, guint at)
 {
@@ -248,17 +250,17 @@ spoil_page (Image *image, const char *path, const char *object, guint at)
 
 typedef struct
 {
-  const char *name, *sql;        /* (nullable), … */
-  void (*change) (Image *image); /* … (nullable) … */
-  const char *object;            /* … (nullable): what is done to the file, … */
-  guint at;                      /* … at this byte of the object's page */
-  const char *path;              /* (nullable): a row that is put into it, … */
-  gsize digest_size;             /* … of a digest of so many bytes, … */
-  gboolean is_moved;             /* … and then moved to below another one */
-  guint64 rows;                  /* so many are left */
-  gboolean is_silent;            /* nothing is said of it, … */
-  gboolean is_open;              /* … or perhaps: it depends on SQLite */
-  gboolean is_small; /* to be done to a small file alone: to search a large one takes long */
+  const char *name, *sql;        /* `sql` (nullable), … */
+  void (*change) (Image *image); /* … `change` (nullable) … */
+  const char *object; /* … and `object` (nullable) change the file: of this object's … */
+  guint at;           /* … first page this byte is changed */
+  const char *path;   /* (nullable): a row with this path is added, … */
+  gsize digest_size;  /* … with a digest of so many bytes, … */
+  gboolean is_moved;  /* … and then moved below another row */
+  guint64 rows;       /* the number of rows that remain */
+  gboolean is_silent; /* no trouble is reported, … */
+  gboolean is_open;   /* … or some may be: that depends on SQLite */
+  gboolean is_small;  /* only done to the small file, since a search of the large one takes long */
 } Harm;
 
 #define CELLS \
@@ -355,7 +357,7 @@ do_harm (const Harm *harm, const char *path)
   g_free (image.bytes);
 }
 
-/* What is told is what was saved. */
+/* Checks that the reported rows are as they were saved. */
 static void
 assert_told (const Place *place, gsize size, gboolean is_moved)
 {
@@ -375,8 +377,8 @@ assert_told (const Place *place, gsize size, gboolean is_moved)
     }
 }
 
-/* Whatever was done to a file: the work file that begins is whole, has the rows that are right and
- * no other, takes more, and so is what is published then. A wrong file is kept aside. */
+/* After any harm to a checkpoint, the new work file is whole, has the right rows and no others, and
+ * accepts more rows; and so is the next publication. A damaged checkpoint is set aside. */
 static void
 harm_one (const Harm *harm, GBytes *file, gsize row_bytes)
 {
@@ -400,7 +402,7 @@ harm_one (const Harm *harm, GBytes *file, gsize row_bytes)
     g_assert_cmpuint (place->n_trouble, ==, harm->is_silent ? 0 : 1);
 }
 
-/* A large file that has more than plain rows: all of it is told, too. */
+/* A large file with a kept state: the state is reported, too. */
 static void
 test_kept (void)
 {
@@ -418,8 +420,8 @@ test_kept (void)
   assert_answer (place->target, "SELECT count(*) FROM keep", "1");
 }
 
-/* In mid-reading another file takes the place of the one that is read: that one is begun with. */
-static GBytes *newer; /* (nullable) */
+/* While the checkpoint is read another file replaces it: the scribe begins with the new one. */
+static GBytes *newer; /* (nullable) the bytes of the other file */
 
 static void
 replace_once (const ScribeNews *news, void *data)

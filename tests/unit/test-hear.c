@@ -9,7 +9,7 @@
 
 #define EACH_KIND 20
 
-/* (transfer full): what the node does about it; timers are left out, and nothing is carried out. */
+/* (transfer full): the node's effects, without timers. They are not carried out. */
 static GArray *
 hear (World *world, guint64 link, guint to, const Message *message)
 {
@@ -34,7 +34,7 @@ assert_ignored (World *world, guint64 link, guint to, const Message *message)
     g_error ("'%s' has an effect", message_kind_name (message->kind));
 }
 
-/* The layer `members` takes in what messages.def says, and STEM. */
+/* The layer `members` handles the kinds that messages.def lists for it, and STEM. */
 static void
 test_each_kind_has_a_handler (void)
 {
@@ -48,7 +48,7 @@ test_each_kind_has_a_handler (void)
     }
 }
 
-/* It has greeted, and is no member. Only a request for work is answered, with none. */
+/* The sender has sent HELLO, but is not a member. Only STEAL is answered, by NONE. */
 static void
 test_a_stranger_says_nothing_that_only_members_may_say (void)
 {
@@ -85,8 +85,8 @@ test_a_stranger_says_nothing_that_only_members_may_say (void)
       }
 }
 
-/* n0 is master and coordinator. n1 says to n2 what only the coordinator may say, and n0 says to n2
- * what only the master or the coordinator takes in. */
+/* n0 is master and coordinator. n1 sends n2 the kinds that only the coordinator may send, and n0
+ * sends n2 the kinds that only the master or the coordinator accepts. */
 static void
 test_members_keep_to_their_parts (void)
 {
@@ -102,7 +102,7 @@ test_members_keep_to_their_parts (void)
         gboolean listener = message_to ((MessageKind)kind) != MESSAGE_TO_ALL;
         g_auto (AnyMessage) any;
         any_message_init (&any, (MessageKind)kind, rand);
-        any.message.count = i % 3; /* of the lease, or of a request */
+        any.message.count = i % 3; /* the count of a lease or of a request */
         g_clear_pointer (&any.message.shares, g_ptr_array_unref);
         for (guint k = 0; any.message.rows != NULL && k < any.message.rows->len; k++)
           g_clear_pointer (&((Row *)any.message.rows->pdata[k])->shares, g_ptr_array_unref);
@@ -113,7 +113,7 @@ test_members_keep_to_their_parts (void)
       }
 }
 
-/* … and what they may say is heard. */
+/* Allowed messages from and to the coordinator have effects. */
 static void
 test_the_coordinator_is_heard (void)
 {

@@ -3,7 +3,7 @@
  * lender, together with all that is known of it. Steps one node of the world alone. */
 #include "node-alone.h"
 
-#define LONG_ARGS (64 * 1024) /* more than is kept of a finished job */
+#define LONG_ARGS (64 * 1024) /* longer than arguments that a finished job keeps */
 
 static World *
 world_of_three (void)
@@ -14,7 +14,7 @@ world_of_three (void)
   return world;
 }
 
-/* n1 is lent a job. (transfer full): what it asks for. */
+/* Lends n1 a job. (transfer full): the effects of n1. */
 static GArray *
 lend (World *world, guint from, guint64 loan, const char *path, GBytes *args)
 {
@@ -54,7 +54,7 @@ end (World *world, const HeldJob *held)
                                    .took_ms = 20 });
 }
 
-/* How often it is run, and sent back. */
+/* Checks how many jobs n1 runs and returns, and frees `effects`. */
 static void
 assert_fate (World *world, GArray *effects, guint lender, guint n_run, guint n_returned)
 {
@@ -73,7 +73,7 @@ add (Node *node, const char *path, Lender lender, guint64 loan)
   return held;
 }
 
-/* A JOBS that comes again is no second job; the same number of another lender is another one. */
+/* A repeated JOBS adds no second job; the same loan number of another lender is another job. */
 static void
 test_each_loan_runs_once (void)
 {
@@ -87,7 +87,7 @@ test_each_loan_runs_once (void)
   g_assert_cmpuint (stats_of (world, 1).steals_remote, ==, 3);
 }
 
-/* A node that cannot begin yet, or is about to go, sends a job back. */
+/* A node that cannot begin yet, or is about to leave, returns a job unrun. */
 static void
 test_goes_back_where_nothing_begins (void)
 {
@@ -97,12 +97,12 @@ test_goes_back_where_nothing_begins (void)
   start (world);
   assert_fate (world, lend (world, 0, 2, "/2", NULL), 0, 1, 0);
   g_array_unref (step_alone (world, 1, &(NodeEvent){ .kind = NODE_EVENT_LEAVE }));
-  assert_fate (world, lend (world, 0, 3, "/3", NULL), 0, 1, 0); /* it was not released */
+  assert_fate (world, lend (world, 0, 3, "/3", NULL), 0, 1, 0); /* n1 was not released */
   hear_only (world, 1, 0, &(Message){ .kind = MESSAGE_RELEASED });
   assert_fate (world, lend (world, 0, 4, "/4", NULL), 0, 0, 1);
 }
 
-/* A job that is to run alone: no other that was asked for is taken until it has ended. */
+/* A job that must run alone counts as such (steal.c then requests no jobs) until it has ended. */
 static void
 test_runs_alone (void)
 {
@@ -121,7 +121,7 @@ test_runs_alone (void)
   g_assert_cmpuint (held->alone, ==, 0);
 }
 
-/* The one result that is sent. */
+/* Finds the one RESULT that is sent. */
 static void
 find_result (const GArray *effects, Message *result)
 {
@@ -140,7 +140,8 @@ find_result (const GArray *effects, Message *result)
   g_assert_cmpuint (n, ==, 1);
 }
 
-/* All that the engine said of a finished job is in its result and in its row; long arguments go. */
+/* Everything that the engine reported of a finished job is in its RESULT and in its row; long
+ * arguments are freed. */
 static void
 test_all_goes_along (void)
 {
@@ -179,8 +180,8 @@ test_all_goes_along (void)
   g_assert_cmpuint (node_at (world, 1)->held.unfinished, ==, 0);
 }
 
-/* Only what that member had lent is orphaned, and only what one loan is about is disowned; of a
- * loan that is not here nothing happens. */
+/* Only the jobs that a departed member had lent become orphans, and DISOWN affects only the job of
+ * one loan; for an unknown loan it does nothing. */
 static void
 test_only_theirs_is_orphaned (void)
 {
@@ -208,8 +209,8 @@ test_only_theirs_is_orphaned (void)
   g_assert_true (held_at (node, "/2/1")->announced && held_at (node, "/2/3")->announced);
 }
 
-/* It is offered under the next name, not under this one, and what it has cost until then was given
- * up for lost. */
+/* The orphans are offered under the next name, not under this one, and their work so far was given
+ * up. */
 static void
 test_all_is_orphaned (void)
 {
@@ -233,8 +234,8 @@ test_all_is_orphaned (void)
     }
 }
 
-/* Of those that this node holds for itself, by their loan. While it halts, a finished one stays
- * awaited: its slot is scanned no more. */
+/* Finds jobs that this node holds for itself, by their loan. While the node halts, a finished job
+ * still counts as awaited, since its slot is not scanned any more. */
 static void
 test_finds_its_own (void)
 {
@@ -263,8 +264,8 @@ test_finds_its_own (void)
     held_drop (node, all[i]);
 }
 
-/* Three of one path, dropped in each order: the others stay, and are found by each of their keys.
- */
+/* Three jobs with one path, dropped in each order: the others stay, and are found by each of their
+ * keys. */
 static void
 test_one_path_of_many (void)
 {
@@ -305,7 +306,7 @@ count_lender (const NodeId *lender, gpointer data)
   g_hash_table_insert (counts, GUINT_TO_POINTER (lender->number), GUINT_TO_POINTER (n + 1));
 }
 
-/* Each job's lender is told of, and a new lender knows nothing of what the last one was told. */
+/* held_each_lender names each lender; a new lender knows nothing that the last one was told. */
 static void
 test_each_lender_is_told_anew (void)
 {
@@ -350,8 +351,9 @@ count_rows (Node *node, guint64 expected_us)
   return rows->len;
 }
 
-/* Each finished one goes to each coordinator once, and its risk is counted once; one that runs has
- * no row yet. A leaver hands over, once, what has no other node as its lender. */
+/* The row of each finished job is sent to each coordinator once, and its risk is counted once; a
+ * running job has no row. A leaver hands over, once, the rows of finished jobs whose lender is no
+ * other node. */
 static void
 test_rows_go_once (void)
 {
@@ -384,8 +386,8 @@ test_rows_go_once (void)
 
 #define LARGE 1000000
 
-/* With a buddy, what its lender gives a row too has one here if it was long for its size, or a
- * round asks. */
+/* With a buddy the lender makes a row of a result, too. This node makes one only if the job was
+ * long for the size of its value, or if the keeper has its row. */
 static void
 test_rows_that_are_worth_it (void)
 {
@@ -425,10 +427,11 @@ test_rows_that_are_worth_it (void)
       g_autoptr (GPtrArray) large = held_rows (node, &risk_us);
       g_assert_cmpuint (large->len, ==, 2 + more);
     }
-  g_assert_cmpuint (HELD_ROW_PRICE_US (LARGE), >, 0.8 * LARGE); /* 1 ns a byte, 0.12 % */
+  g_assert_cmpuint (HELD_ROW_PRICE_US (LARGE), >,
+                    0.8 * LARGE); /* 1 ns for each byte is 0.12 % of the work */
 }
 
-/* An acknowledgement of what still runs, or of nothing, drops nothing. */
+/* An ACK of a job that still runs, or of an unknown loan, drops no job. */
 static void
 test_only_a_finished_one_is_acknowledged (void)
 {
@@ -446,7 +449,8 @@ test_only_a_finished_one_is_acknowledged (void)
   g_assert_cmpuint ((guint)g_tree_nnodes (node->held.by_number), ==, 0);
 }
 
-/* The lender of a job that this node has a row of gets the result; a second computation runs. */
+/* If this node has a row of a lent job, the lender gets the result at once. A second computation
+ * runs, and so does a job with another digest. */
 static void
 test_what_it_has_does_not_run (void)
 {
@@ -469,8 +473,8 @@ test_what_it_has_does_not_run (void)
   g_assert_cmpuint (count_sent (world, run, 1, 0, MESSAGE_RESULT), ==, 0);
 }
 
-/* In a round of saving, what is dropped is saved first, once: its lender's slot may have been
- * scanned already. A second computation never is. */
+/* In a round of saving, a job is saved once before it is dropped, since its lender's slot may have
+ * been scanned already. A second computation is never saved. */
 static void
 test_what_goes_in_a_round_is_saved (void)
 {
@@ -497,13 +501,13 @@ test_what_goes_in_a_round_is_saved (void)
   g_assert_cmpuint ((guint)g_tree_nnodes (node->held.by_number), ==, 0);
 
   lend_only (world, 0, 5, "/5");
-  node->stop.halted = TRUE; /* what ends now is saved at once */
+  node->stop.halted = TRUE; /* a job that ends now is saved at once */
   g_array_unref (end (world, held_for (world, 0, 5)));
   g_assert_cmpuint (stats_of (world, 1).rows_sent, ==, before + 2);
 }
 
-/* The end of an orphan is offered, too. Work that began under a name that counts as gone was given
- * up for lost: it is found again when somebody takes the result, not before. */
+/* A finished orphan is offered, too. Work that began under an earlier name was given up; it counts
+ * as regained when a lender takes the result, not before. */
 static void
 test_what_was_given_up_is_regained (void)
 {
@@ -515,7 +519,8 @@ test_what_was_given_up_is_regained (void)
   HeldJob *orphan = held_at (node_at (world, 1), "/1"), *held = held_for (world, 0, 2);
   orphan->given_up = held->given_up = TRUE;
   g_autoptr (GArray) offered = end (world, orphan);
-  g_assert_cmpuint (count_sent (world, offered, 1, 0, MESSAGE_HOLD), ==, 1); /* the directory */
+  g_assert_cmpuint (count_sent (world, offered, 1, 0, MESSAGE_HOLD), ==,
+                    1); /* n0 is the directory */
   g_assert_cmpuint (count_sent (world, offered, 1, 2, MESSAGE_HOLD), ==, 0);
   const GPtrArray *taken = node_at (world, 1)->work.taken;
   g_assert_cmpuint (taken->len, ==, 0);
@@ -524,7 +529,7 @@ test_what_was_given_up_is_regained (void)
   g_assert_cmpuint (((NodeTaken *)taken->pdata[0])->work_us, ==, 50);
 }
 
-/* What others say that they hold goes to the engine as they say it, once. */
+/* Offers of other nodes are passed to the engine unchanged, and once. */
 static void
 test_offers_go_to_the_engine (void)
 {

@@ -45,7 +45,7 @@ keeps_for (World *world, guint keeper, guint ward)
   return node_id_equal (&node_at (world, ward)->buddy.id, &node_at (world, keeper)->self);
 }
 
-/* n1 runs a job for n0, and has finished it; its keeper is n2, which has not heard so. */
+/* n1 has finished a job for n0; n2, its keeper, has not received the row. */
 static void
 finish_one (World *world)
 {
@@ -70,7 +70,7 @@ test_the_next_one_keeps (void)
     g_assert_true (keeps_for (world, (i + 1) % 4, i));
 }
 
-/* T2-6. T2-5: if the keeper dies, its successor takes its place; nobody else changes. */
+/* T2-5, T2-6: if the keeper dies, the next node in the ring replaces it; the other keepers stay. */
 static void
 test_a_successor_takes_over (void)
 {
@@ -116,7 +116,7 @@ test_a_result_waits_for_the_keeper (void)
   g_assert_cmpuint (stats_of (world, 1).expired, ==, 0);
 }
 
-/* T2-5: results on their way survive lender and holder. */
+/* T2-5: a sent result survives the death of both lender and holder. */
 static void
 test_it_survives_lender_and_holder (void)
 {
@@ -130,9 +130,10 @@ test_it_survives_lender_and_holder (void)
   g_assert_true (said (world, 2, "KNOWN /3 finished"));
 }
 
-/* Red of the paper's figure 2 is n1; the keeper of its rows is n2. It runs /3 for Green, n0. Of the
- * children of /3 Blue, n3, has returned /3/0 (the paper's fA), Yellow, n4, runs /3/1, and /3/2
- * waits in Red's pool (D2). It has finished /4 for Green, which has not heard so (rF). */
+/* Figure 2 of the paper. Red is n1, the keeper of its rows is n2. Red runs /3 for Green, n0. Of the
+ * children of /3, Blue, n3, has returned /3/0 (fA in the figure), Yellow, n4, runs /3/1, and /3/2
+ * waits in Red's pool (D2). Red has finished /4 for Green, which has not received the result
+ * (rF). */
 static World *
 figure_two (void)
 {
@@ -154,9 +155,10 @@ figure_two (void)
   return g_steal_pointer (&world);
 }
 
-/* T2-2: of a worker's state its results and those of its thieves survive it, kept by its keeper or
- * their holders. Its victims take back what it had stolen, and its thieves offer what they run. Its
- * pool and its next task are kept nowhere: they grow again with the job of the victim. */
+/* T2-2: when a worker dies, its results and those of its thieves survive at its keeper or their
+ * holders. Its victims take back the jobs that it had stolen, and its thieves offer the jobs that
+ * they run. No node keeps its pool and its next task: they are spawned again when the victim's job
+ * runs. */
 static void
 test_what_red_holds_survives_it (void)
 {
@@ -180,7 +182,7 @@ test_what_red_holds_survives_it (void)
   g_assert_true (said (world, 0, owed));
 }
 
-/* T0-6. A whole scan does not drop the row of a result that is not acknowledged. */
+/* T0-6: a complete scan does not drop the row of a result that is not acknowledged. */
 static void
 test_the_row_stays_until_the_lender_has_it (void)
 {
@@ -190,7 +192,7 @@ test_the_row_stays_until_the_lender_has_it (void)
   finish_one (world);
   pump (world);
   node_at (world, 1)->buddy.rows = 10 * BUDDY_ROWS_MORE;
-  pass (world, SCAN_US); /* nobody serves: n0 acknowledges nothing */
+  pass (world, SCAN_US); /* no engine serves the scan, so n0 acknowledges no result */
   tell (world, 1,
         &(NodeEvent){ .kind = NODE_EVENT_SERVED, .number = node_at (world, 1)->saves.scans });
   pump (world);
@@ -199,13 +201,13 @@ test_the_row_stays_until_the_lender_has_it (void)
   g_assert_true (buddy_keeps (node_at (world, 2), &node_at (world, 1)->self, "/3", &digest));
 }
 
-/* A keeper that stands still delays a result by a second, and no more. */
+/* A keeper that does not answer delays a result by at most NODE_HOLDBACK_US. */
 static void
 test_after_a_second_it_goes (void)
 {
   g_autoptr (World) world = ring_of (4);
 
-  world->peer[2].alive = FALSE; /* it hears nothing, and its links stay */
+  world->peer[2].alive = FALSE; /* n2 receives nothing, but its links stay up */
   finish_one (world);
   pass (world, NODE_HOLDBACK_US / 2);
   g_assert_false (said (world, 0, "PUT 1"));
@@ -216,7 +218,7 @@ test_after_a_second_it_goes (void)
   g_assert_cmpuint (stats_of (world, 1).expired, ==, 1);
 }
 
-/* It does not wait for one that is gone. */
+/* A result does not wait for a dead keeper. */
 static void
 test_when_the_keeper_dies_it_goes (void)
 {
@@ -229,7 +231,7 @@ test_when_the_keeper_dies_it_goes (void)
   g_assert_cmpuint (stats_of (world, 1).expired, ==, 0);
 }
 
-/* n2 runs a job for n0, and n0 is its keeper: the result itself is the copy. */
+/* n2 runs a job for n0, which is its keeper, too: the result itself is the copy. */
 static void
 test_nothing_waits_for_the_lender (void)
 {
@@ -261,7 +263,7 @@ waiting (World *world, guint who)
   return node_at (world, who)->holdback.waiting.length;
 }
 
-/* Delivers one message after the other until this node holds one back. */
+/* Delivers single messages until node `who` holds one back. */
 static void
 until_held_back (World *world, guint who)
 {
@@ -286,7 +288,7 @@ test_thief_and_victim_ask_their_keepers (void)
   g_assert_cmpuint (stats_of (world, 0).expired + stats_of (world, 2).expired, ==, 0);
 }
 
-/* A victim's keeper that stands still delays a theft by a second, and no more. */
+/* A victim's keeper that does not answer delays a theft by at most NODE_HOLDBACK_US. */
 static void
 test_a_theft_waits_for_a_second (void)
 {
@@ -301,7 +303,7 @@ test_a_theft_waits_for_a_second (void)
   g_assert_cmpuint (stats_of (world, 0).expired, ==, 1);
 }
 
-/* What the victim forgets meanwhile does not go. */
+/* A job that the victim drops while JOBS is held back is not sent. */
 static void
 test_a_forgotten_job_is_not_handed_out (void)
 {
@@ -315,7 +317,7 @@ test_a_forgotten_job_is_not_handed_out (void)
   g_assert_null (loans_find (node_at (world, 0), loan));
 }
 
-/* Nor does anything to a thief that has begun to leave: it is the victim's again. */
+/* A thief that has begun to leave gets no job: the job goes back to the victim's engine. */
 static void
 test_a_leaving_thief_gets_nothing (void)
 {
@@ -331,7 +333,7 @@ test_a_leaving_thief_gets_nothing (void)
   g_assert_false (said (world, 2, "RUN /3"));
 }
 
-/* The thief dies: the victim's slot is ready again. */
+/* If the thief dies, the loan ends and no message is held back for it. */
 static void
 test_a_dead_thief_gets_nothing (void)
 {

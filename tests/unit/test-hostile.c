@@ -51,7 +51,7 @@ memory_kib (void)
   return usage.ru_maxrss;
 }
 
-/* How many rows the file gives; none when it is refused. */
+/* Returns the number of rows that are read from the file; 0 if it is refused. */
 static guint
 look (Fixture *f)
 {
@@ -87,7 +87,8 @@ put_word (guint8 *at, guint32 word)
   memcpy (at, &word, sizeof word);
 }
 
-/* Every pointer of every inner page to the page itself, to the first one, or beyond the file. */
+/* Every pointer of every inner page points to the page itself, to the first page, or beyond the
+ * file. */
 static void
 test_trees_in_circles (Fixture *f, gconstpointer unused)
 {
@@ -117,7 +118,7 @@ test_trees_in_circles (Fixture *f, gconstpointer unused)
   g_free (image.data);
 }
 
-/* Sizes and counts in the header that are not so. */
+/* Wrong sizes and counts in the header. */
 static void
 test_headers_that_lie (Fixture *f, gconstpointer unused)
 {
@@ -142,7 +143,8 @@ test_headers_that_lie (Fixture *f, gconstpointer unused)
   g_free (image.data);
 }
 
-/* What SQLite would run or store when it only looks at the schema or checks the file. */
+/* Schemas and values that would cost much time or memory, or run code, when SQLite reads the schema
+ * or checks the file. */
 static void
 test_schemas_with_a_sting (Fixture *f, gconstpointer unused)
 {
@@ -170,7 +172,8 @@ test_schemas_with_a_sting (Fixture *f, gconstpointer unused)
       sqlite3 *db = NULL;
       put_back (f, image.data, image.size);
       g_assert_cmpint (sqlite3_open (f->target, &db), ==, SQLITE_OK);
-      /* Some only work for who turns the defences off, which a forger's tool does. */
+      /* Some statements fail here, since SQLite refuses them by default. A forger's tool may allow
+       * them. */
       (void)sqlite3_exec (db, stings[i], NULL, NULL, NULL);
       sqlite3_close (db);
       guint n = look (f);
@@ -180,8 +183,8 @@ test_schemas_with_a_sting (Fixture *f, gconstpointer unused)
   g_free (image.data);
 }
 
-/* SQLite takes time by the square of a schema's length, before it answers the first question. So a
- * long one is not read to its end, and the rows are salvaged. */
+/* Before its first query SQLite needs time that grows with the square of the schema's length. So a
+ * long schema is refused, and the rows are salvaged. */
 static void
 test_schemas_without_end (Fixture *f, gconstpointer unused)
 {
@@ -207,7 +210,7 @@ test_schemas_without_end (Fixture *f, gconstpointer unused)
   g_free (image.data);
 }
 
-/* Columns of all kinds at random, with whatever checksum: the form alone never makes a row. */
+/* Rows with random values of all types, also as checksum, are never read as rows. */
 static void
 test_cells_of_any_kind (Fixture *f, gconstpointer unused)
 {

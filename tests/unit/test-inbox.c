@@ -49,8 +49,8 @@ test_what_could_not_be_written_goes_under_what_came_since (void)
   g_assert_cmpuint (inbox->bytes, ==, 24);
 }
 
-/* Of the rows of one job that could not be written, and came since: one of another digest is the
- * newer job's. */
+/* The inbox has a newer row of a job whose older row comes back, since it could not be written. The
+ * newer row stays, also if the older one has another digest. */
 static void
 test_rows_of_another_digest_stay (void)
 {
@@ -73,7 +73,7 @@ test_rows_of_another_digest_stay (void)
     }
 }
 
-/* Of two kept states of one job the larger stays; the work that the other one tells of is in it. */
+/* Of two kept states of one job the one with more children stays, with the larger work. */
 static void
 test_a_kept_state_loses_no_work (void)
 {
@@ -135,7 +135,7 @@ fill (Inbox *inbox, const char *text, guint64 ticket)
   g_array_append_val (inbox->present, id);
 }
 
-/* Whatever there is to write, alone: it is to be written. */
+/* An inbox with any one thing to write is not empty. */
 static void
 test_nothing_is_taken_for_empty (void)
 {
@@ -176,13 +176,14 @@ test_nothing_is_taken_for_empty (void)
           inbox_add_row (inbox, row_make_kept ("/0", 1, 1));
           break;
         default:
-          break; /* a ticket alone is nothing to write */
+          break; /* a ticket alone needs no write */
         }
       g_assert_cmpint (inbox_is_empty (inbox), ==, kind == kinds);
     }
 }
 
-/* Of one name the newer stays, but of answers the first. What happened stays in order. */
+/* Of two values with one name the newer stays, but of two answers the first. Members and events
+ * stay in order. */
 static void
 test_all_kinds_go_back (void)
 {
@@ -218,8 +219,8 @@ add_happening (Inbox *inbox, const char *text)
   inbox_add_event (inbox, &(InboxEvent){ .kind = (char *)text });
 }
 
-/* What could not be written comes before what came meanwhile, and each in the order in which it
- * happened. */
+/* Members and events that could not be written come before those that were added meanwhile, each
+ * group in its order. */
 static void
 test_what_happened_stays_in_order (void)
 {
@@ -255,7 +256,7 @@ test_the_first_answer_counts (void)
   g_assert_cmpint (inbox->exit_code, ==, 3);
 }
 
-/* A kept state of five phases stands for those, and not for the sixth. */
+/* A kept state of five children removes the rows of those, and not of the sixth. */
 static void
 test_the_phase_that_runs_stays (void)
 {

@@ -36,7 +36,7 @@ test_broken (void)
   g_assert_null (json_read (deep));
 }
 
-/* Numbers as RFC 8259 has them, and nothing else that a C library would read. */
+/* Numbers in the form of RFC 8259 are read; other forms that a C library would read are not. */
 static void
 test_numbers (void)
 {
@@ -60,7 +60,8 @@ test_numbers (void)
     }
 }
 
-/* (transfer full) So many values in each other, and `width` small ones in front of each. */
+/* (transfer full) `depth` nested values, each list with `width` small values before the nested
+ * one. */
 static char *
 nested (guint depth, guint width)
 {
@@ -78,7 +79,7 @@ nested (guint depth, guint width)
   return g_string_free (text, FALSE);
 }
 
-/* The limit is on what is open at once, however much was closed before. */
+/* The limit is on the number of open lists and objects, not on their total. */
 static void
 test_depth (void)
 {
@@ -91,7 +92,8 @@ test_depth (void)
       }
 }
 
-/* Each pair of units around the surrogates. Only a high and a low one make a character together. */
+/* Pairs of code units at the edges of the surrogates. Only a high one and a low one together make a
+ * character. */
 static void
 test_surrogates (void)
 {
@@ -116,7 +118,7 @@ test_surrogates (void)
       }
 }
 
-/* A text that ends anywhere, or has another byte anywhere, is refused or is another sound value. */
+/* A text that is cut is refused. A text with one changed byte is refused or read as an object. */
 static void
 test_cut (void)
 {
@@ -162,7 +164,8 @@ test_append (void)
                    "\"a\\\"b\\\\\\u000a\xef\xbf\xbd\"null,\"key\":\"a\\\"b\"3 0.25null");
 }
 
-/* Each byte but NUL: no raw control byte is written, and what is read again is the same text. */
+/* For each byte except NUL: no raw control byte is written, and the text that is read again is the
+ * same. */
 static void
 test_each_byte (void)
 {

@@ -12,7 +12,7 @@
 
 static const NodeId archive_id = { 1, 1, 1 }, other_id = { 1, 2, 2 };
 
-/* What a driver knows: all that was reported, by path, results and kept states apart. */
+/* Plays the driver: notes all reported rows by path, results and kept states separately. */
 typedef struct
 {
   Rig *rig;
@@ -93,7 +93,7 @@ take_event (Watcher *watcher, const EngineEvent *event)
   return event->kind == ENGINE_DONE ? g_bytes_ref (event->value) : NULL;
 }
 
-/* Runs until so many leaves have begun, scanning all the while, and halts. */
+/* Runs until `leaves` leaves have begun, with one scan after another, and halts. */
 static void
 run_and_halt (Watcher *watcher, const void *args, int leaves)
 {
@@ -122,7 +122,7 @@ run_and_halt (Watcher *watcher, const void *args, int leaves)
     }
 }
 
-/* Does a kept state of a job above stand for this row? */
+/* TRUE if a kept state or a result of a job above covers this row. */
 static gboolean
 lies_in_kept_phase (Watcher *watcher, const char *path)
 {
@@ -159,9 +159,9 @@ announce (Watcher *from, GHashTable *rows, Rig *rig, const NodeId *holder)
     }
 }
 
-#define GIFT_US 1000000 /* what each thing from elsewhere is said to have cost, at least */
+#define GIFT_US 1000000 /* each value from another node is said to have cost more work */
 
-/* Answers what a slot waits for, as a holder would. Returns what that has cost. */
+/* Answers as a holder the request of a waiting slot. Returns the work of the answer. */
 static guint64
 answer (Watcher *from, Rig *rig, const EngineEvent *event, guint *n_recalled)
 {
@@ -182,7 +182,8 @@ answer (Watcher *from, Rig *rig, const EngineEvent *event, guint *n_recalled)
   return GIFT_US + row->work_us;
 }
 
-/* A second engine goes on from what the first reported. Returns how many jobs it executed. */
+/* A second engine continues from the rows that the first reported. Returns how many jobs it
+ * executed. */
 static guint64
 go_on (Watcher *from, const void *args, guint *n_recalled)
 {
@@ -208,7 +209,7 @@ go_on (Watcher *from, const void *args, guint *n_recalled)
       result = take_event (watcher, &event);
       engine_stats (rig->engine, &before);
       engine_stats (rig->engine, &stats);
-      if (result != NULL) /* all of it is part of what the whole cost, and saved */
+      if (result != NULL) /* the work of the root includes all given work, which counts as saved */
         {
           g_assert_cmpuint (event.work_us, >=, given_us);
           g_assert_cmpuint (event.risk_us, <=, stats.work_us);
@@ -222,15 +223,15 @@ go_on (Watcher *from, const void *args, guint *n_recalled)
   return stats.jobs;
 }
 
-/* In the jobs of a `steps` from the second level on. */
+/* The number of jobs in a tree of `steps` of this depth. */
 static guint64
 jobs_in (int32_t depth, int32_t n)
 {
   return depth == 0 ? 1 : 1 + 2 * (guint64)n * jobs_in (depth - 1, n);
 }
 
-/* How many jobs of the spine have kept something when so many leaves are finished in a row, each
- * phase of a job being `n` times two children. */
+/* Counts the running jobs, one on each level, that have kept a state when `leaves` leaves have
+ * ended one after another. A job has `n` phases of two children each. */
 static guint
 kept_on_spine (int32_t depth, int32_t n, int leaves)
 {
@@ -262,7 +263,8 @@ test_resume (void)
         jobs = go_on (watcher, &args, &n_recalled);
         if (root != NULL)
           g_assert_cmpuint (jobs + root->children * jobs_in (2, 5), <=, total + 3);
-        if (workers == 1) /* all that had finished was saved: only the spine's jobs run twice */
+        if (workers
+            == 1) /* all finished jobs were saved: only the running job of each level runs twice */
           {
             g_assert_cmpuint (jobs, <=, total - (guint64)leaves + 4);
             g_assert_cmpuint (n_recalled, ==, kept_on_spine (3, 5, leaves));
@@ -288,7 +290,7 @@ test_numbers (void)
   watcher_free (watcher);
 }
 
-/* The sanitizers keep what was freed. */
+/* The sanitizers keep freed memory for a while. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define MORE_KIB_MAX 65536
 #else
@@ -304,7 +306,8 @@ peak_kib (void)
   return usage.ru_maxrss;
 }
 
-/* More slots than there are, and more memory than a process may take for it. */
+/* A million phases would need more slots than a stack has, and more memory than MORE_KIB_MAX, if
+ * slots were not used again. */
 static void
 test_a_million (void)
 {
@@ -341,7 +344,7 @@ test_bytes (void)
   rig_free (rig);
 }
 
-/* The next event of this kind; what it says about other things is dropped. */
+/* Waits for the next event of this kind and drops all other events. */
 static void
 wait_for_kind (Rig *rig, EngineEventKind kind, EngineEvent *event)
 {
@@ -354,8 +357,8 @@ wait_for_kind (Rig *rig, EngineEventKind kind, EngineEvent *event)
       }
 }
 
-/* A state that a job with path "" has kept in the middle, and its digest. In `steps` that is after
- * its 20th phase. */
+/* A state that the job with path "" has kept while it ran, and its digest. A job `steps` has kept
+ * it after its 20th phase. */
 static Digest
 digest_of_kept (guint32 job, const void *args, Row **kept)
 {
@@ -378,7 +381,7 @@ digest_of_kept (guint32 job, const void *args, Row **kept)
       engine_test_gate (-1);
       if (!rig_next (rig, &event, 1000000))
         continue;
-      runs = event.kind != ENGINE_DONE; /* too fast for us: once more */
+      runs = event.kind != ENGINE_DONE; /* the job ended before it was scanned: once more */
       for (guint i = 0; event.rows != NULL && i < event.rows->len && *kept == NULL; i++)
         if (((Row *)event.rows->pdata[i])->children > 0)
           *kept = row_copy (event.rows->pdata[i]);
@@ -391,8 +394,8 @@ digest_of_kept (guint32 job, const void *args, Row **kept)
   return digest;
 }
 
-/* Bytes of a recalled state live as long as they are the state; a holder that has nothing is left
- * for the next one, and malformed states are none. */
+/* The bytes of a recalled state are valid as long as they are the job's state. If a holder has no
+ * state, or a malformed one, the next holder is asked. */
 static void
 test_holders (void)
 {
@@ -448,8 +451,8 @@ test_halted_while_recalling (void)
   rig_free (rig);
 }
 
-/* Orphan rule 4: a kept phase covers what is announced below it, and nothing else. A recalled
- * state is not told again. */
+/* Orphan rule 4: a kept phase covers the offers below it, and no others. A recalled state is not
+ * reported again. */
 static void
 test_covers (void)
 {
@@ -483,7 +486,8 @@ test_covers (void)
     }
   engine_forget (rig->engine, next, &other_id);
 
-  engine_known (rig->engine, "/1/7", &other, &other_id, FALSE); /* late news of a finished phase */
+  engine_known (rig->engine, "/1/7", &other, &other_id,
+                FALSE); /* a late offer below a finished phase */
   engine_scan (rig->engine, FALSE);
   engine_test_gate (-1);
   wait_for_kind (rig, ENGINE_COVERED, &event);
@@ -501,7 +505,7 @@ test_covers (void)
   rig_free (rig);
 }
 
-/* What is known of a job itself does not slow its children. */
+/* An offer of the job itself does not slow its children. */
 static void
 test_known_is_cheap (void)
 {

@@ -16,7 +16,8 @@ say (const Scribe *scribe, const ScribeNews *news)
   run_posted ();
 }
 
-/* All rows, at last, open the run; those that were asked for by a path end that request alone. */
+/* The last batch of all rows opens the run. The last batch of rows that were requested by a path
+ * ends only that request. */
 static void
 rows_are_heard (void)
 {
@@ -54,7 +55,8 @@ rows_are_heard (void)
     }
 }
 
-/* Rows that an earlier scribe reads are nobody's, and take no room from the present one's. */
+/* Rows from an earlier scribe are dropped, and do not count towards the limit of batches that
+ * wait. */
 static void
 rows_of_an_earlier_scribe_are_dropped (void)
 {
@@ -73,7 +75,7 @@ rows_of_an_earlier_scribe_are_dropped (void)
   end_driver (driver);
 }
 
-/* Only what was published counts as published; the rest of the news goes along. */
+/* Only a publication or its failure makes the event PUBLISHED, with all numbers of the news. */
 static void
 publications_are_told (void)
 {
@@ -135,7 +137,7 @@ restore_much (gpointer data)
   return NULL;
 }
 
-/* A scribe that waits until its rows are taken in does not hold up the end of the node. */
+/* A scribe that waits until the Node accepts its rows does not delay the end of the node. */
 static void
 the_end_waits_for_no_rows (void)
 {
@@ -153,8 +155,8 @@ the_end_waits_for_no_rows (void)
   end_driver (driver);
 }
 
-/* A founder that cannot read the checkpoint ends; where the store alone is down others may do
- * better. One that is alone has no others. */
+/* A founder that cannot use the checkpoint ends. If only the store cannot be reached, it does not
+ * end, since other nodes may reach it; a program alone has no other nodes. */
 static void
 a_founder_that_cannot_open (void)
 {
@@ -184,8 +186,8 @@ a_founder_that_cannot_open (void)
     }
 }
 
-/* What the founder brought along is its own first scribe's, and a checkpoint that was given to a
- * run that goes on is told the best values, too. */
+/* Only the founder's scribe gets a copy of the checkpoint to read, if there is one. A checkpoint
+ * that is given to a running run gets the best values, too. */
 static void
 a_scribe_is_told_how_to_work (void)
 {
@@ -200,7 +202,8 @@ a_scribe_is_told_how_to_work (void)
       const Scribe *scribe = open_next (driver);
       g_assert_cmpint (scribe->config.copy != NULL, ==, founder && kept);
       g_assert_cmpuint (scribe->config.interval_us, ==, kept ? 2500000 : 2000000);
-      g_assert_cmpint (scribe->config.is_thrifty, ==, !kept); /* a stated interval is kept */
+      g_assert_cmpint (scribe->config.is_thrifty, ==,
+                       !kept); /* an interval that the user states is kept */
       g_assert_cmpstr (scribe->config.target, ==, "/checkpoint");
       g_assert_cmpint (scribe->bests > 0, ==, given || !founder);
       g_clear_pointer (&driver->given, g_free);
@@ -208,7 +211,7 @@ a_scribe_is_told_how_to_work (void)
     }
 }
 
-/* A node without a scribe has nothing to publish, and is not waited for. */
+/* A node without a scribe has nothing to publish, and reports so at once. */
 static void
 nothing_is_published_at_once (void)
 {
@@ -234,7 +237,7 @@ nothing_is_published_at_once (void)
 int
 main (int argc, char **argv)
 {
-  alarm (20); /* where one waits for another for ever */
+  alarm (20); /* if a thread waits for ever */
   g_test_init (&argc, &argv, NULL);
 #define TEST(name, function) g_test_add_func ("/keeper-news/" name, function)
   TEST ("rows-are-heard", rows_are_heard);

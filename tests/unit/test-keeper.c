@@ -12,7 +12,7 @@ say_published (const Scribe *scribe, guint64 ticket)
   run_posted ();
 }
 
-/* What an earlier scribe published acknowledges nothing that was given to the present one. */
+/* A publication of an earlier scribe acknowledges no row that was given to the present one. */
 static void
 test_only_the_present_scribe_counts (void)
 {
@@ -52,7 +52,7 @@ restore (gpointer data)
   return NULL;
 }
 
-/* However many rows there are: the scribe goes on when some were taken in. */
+/* All batches of rows arrive: the scribe continues when the Node has accepted some. */
 static void
 test_all_rows_come (void)
 {
@@ -71,8 +71,8 @@ test_all_rows_come (void)
   end_driver (driver);
 }
 
-/* Each new scribe hears who is here, all constants and, unless nothing has run yet, the best
- * values; and it opens the run that its predecessor found. */
+/* Each new scribe is told the members, all constants and, unless no job has run yet, the best
+ * values. It opens the run that its predecessor found in the file. */
 static void
 test_a_new_scribe_is_told_all (void)
 {
@@ -109,7 +109,8 @@ has_work_file (guint i)
   return access (name, F_OK) == 0;
 }
 
-/* One that is not needed any more publishes what it has, ends, and its file goes. */
+/* A scribe that is no longer needed publishes what it has and ends, and its work file is
+ * removed. */
 static void
 test_an_earlier_scribe_ends (void)
 {
@@ -124,7 +125,7 @@ test_an_earlier_scribe_ends (void)
       if (left)
         {
           keeper_retire (driver);
-          keeper_close (driver); /* waits for it */
+          keeper_close (driver); /* waits for the scribe */
         }
       else
         retire (driver);
@@ -135,7 +136,8 @@ test_an_earlier_scribe_ends (void)
     }
 }
 
-/* Another node was elected, and this one again, while its first scribe was still opening. */
+/* While this node's first scribe was still opening, another node was elected, and then this one
+ * again. */
 static void
 test_a_scribe_that_comes_too_late_is_not_used (void)
 {
@@ -152,7 +154,7 @@ test_a_scribe_that_comes_too_late_is_not_used (void)
   g_assert_cmpuint (driver->openings, ==, 0);
   const Scribe *other = &scribes[driver->scribe == &scribes[0]];
   while (g_atomic_int_get ((const gint *)&other->freed) == 0)
-    g_thread_yield (); /* it has the file's lock until then */
+    g_thread_yield (); /* until it is freed it has the lock of the file */
   g_assert_cmpuint (other->finished, ==, 1);
   end_driver (driver);
 }
@@ -170,7 +172,8 @@ test_a_scribe_that_cannot_be_had_is_told (void)
   end_driver (driver);
 }
 
-/* Each as old as it is, whenever it is told. */
+/* An event's age counts from its time, however late the scribe is told; each row and event has its
+ * ticket. */
 static void
 test_what_happened_is_told_with_its_age_and_ticket (void)
 {
@@ -208,7 +211,8 @@ test_a_bid_says_what_it_found (void)
       g_assert_cmpint (event->kind, ==, NODE_EVENT_BID);
       g_assert_cmpint (event->failed, ==, fails);
       g_assert_cmpuint (event->number, ==, 42);
-      g_assert_cmpuint (event->work_us, ==, turn == 2 ? 1 : 10); /* 0 stands for none */
+      g_assert_cmpuint (event->work_us, ==,
+                        turn == 2 ? 1 : 10); /* 0 would mean that there is no bid */
       end_driver (driver);
       g_assert_cmpuint (g_async_queue_length (posted), ==, 0);
     }
@@ -217,7 +221,7 @@ test_a_bid_says_what_it_found (void)
 int
 main (int argc, char **argv)
 {
-  alarm (30); /* where what is waited for does not come */
+  alarm (30); /* if something that a test waits for does not happen */
   g_test_init (&argc, &argv, NULL);
 #define TEST(name, function) g_test_add_func ("/keeper/" name, function)
   TEST ("only-the-present-scribe-counts", test_only_the_present_scribe_counts);
