@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# SECURITY, CONTRIBUTING, HACKING and the pages of docs/ name files and functions: each file is there, and each function, written
-# `name ()`, is defined in the file that the page names last before it.
+# Checks the files and functions that SECURITY, CONTRIBUTING, HACKING and the pages of docs/ name: each file exists, and each
+# function, written `name ()`, is defined in the file that the page names last before it.
 : "${SATIN_SOURCE:?the source folder}"
 . "$SATIN_SOURCE/tests/tap.sh"
 
-# PAGE ROOT: what is wrong with it, one a line.
+# look_up PAGE ROOT: prints a line for each wrong name in PAGE.
 look_up ()
 {
   local token file='' rest
@@ -23,15 +23,15 @@ look_up ()
 seen=0
 for page in "$SATIN_SOURCE"/SECURITY "$SATIN_SOURCE"/CONTRIBUTING "$SATIN_SOURCE"/HACKING "$SATIN_SOURCE"/docs/{architecture,protocol,engine,by-hand}; do
   wrong=$(look_up "$page" "$SATIN_SOURCE")
-  is "${page##*/} names what is there" "$wrong" ""
+  is "${page##*/} names only what exists" "$wrong" ""
   seen=$((seen + $(grep -coE '\b[a-z_][a-z0-9_]* \(\)' "$page")))
 done
 is "there are functions to look up" "$((seen >= 20))" 1
 
-# What is wrong is seen.
+# A page with wrong names.
 bad=$(mktemp)
 printf 'satin/node/no-such.c and coordinator/mark.c: mark_make (), mark_nothing ()\n' >"$bad"
-is "wrong names are seen" "$(look_up "$bad" "$SATIN_SOURCE")" "there is no satin/node/no-such.c
+is "wrong names are reported" "$(look_up "$bad" "$SATIN_SOURCE")" "there is no satin/node/no-such.c
 mark_nothing () is not in 'coordinator/mark.c'"
 rm -f "$bad"
 finish

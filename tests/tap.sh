@@ -15,7 +15,7 @@ is () # NAME GOT WANTED
   fi
 }
 
-# The plan comes last, so a script that breaks off has none, which is an error.
+# The plan is printed last, so a script that ends early prints none, which is an error.
 finish ()
 {
   echo "1..$count"

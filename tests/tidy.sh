@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# tests/tidy finds nothing in this tree, and a planted violation of each of its rules in a small one.
+# tests/tidy finds no new violation in this tree, and in a small tree it finds a planted violation of each of its rules.
 set -u
 tidy=$SATIN_SOURCE/tests/tidy
 if ! command -v perl >/dev/null 2>&1; then
@@ -14,7 +14,8 @@ is "this tree has nothing new" "$(perl "$tidy" "$SATIN_SOURCE")" ""
 
 spdx='/* SPDX-License-Identifier: BSD-3-Clause */'
 look () { perl "$tidy" "$tree" | cut -d: -f1-3; }
-# NAME FILE TEXT WANTED: the file is there with this text, printf's way, besides a small sound tree.
+# planted NAME FILE TEXT WANTED: runs tests/tidy on a small tree without violations, with FILE added; TEXT is a format of
+# printf.
 planted ()
 {
   rm -rf "${tree:?}"/*
@@ -109,9 +110,9 @@ if command -v git >/dev/null 2>&1; then
   commit "engine: a full stop."
   commit "engine: $(printf 'x%.0s' {1..70})"
   commit "engine: who lends gets it back"
-  is "four that are not" "$(perl "$tidy" "$tree" | cut -d: -f2 | sort | uniq -c | tr -s ' ')" " 4 subject"
+  is "four subjects with a violation" "$(perl "$tidy" "$tree" | cut -d: -f2 | sort | uniq -c | tr -s ' ')" " 4 subject"
 
-  # A repository with the hooks, and a second work tree of it.
+  # A repository with the hooks, and a second worktree of it.
   rm -rf "$tree"
   git init -q "$tree"
   mkdir -p "$tree/tests" "$tree/satin/value"
@@ -122,8 +123,8 @@ if command -v git >/dev/null 2>&1; then
   commit "the base"
   git -C "$tree" worktree add -q "$tree-2"
   sh "$tree/tests/hooks/install" "$tree-2" >"$tree.log" 2>&1
-  is "the hooks are where git looks for them" "$(cd "$tree/.git/hooks" && echo pre-commit commit-msg && ls | grep -vc sample)" $'pre-commit commit-msg\n2'
-  tried () # NAME WORKTREE SUBJECT: what became of a commit there
+  is "the hooks are in git's folder" "$(cd "$tree/.git/hooks" && echo pre-commit commit-msg && ls | grep -vc sample)" $'pre-commit commit-msg\n2'
+  tried () # NAME WORKTREE SUBJECT WANTED: the exit code of a commit there, and the number of violations that it reports
   {
     git -C "$2" -c user.name=x -c user.email=x@y commit -q --allow-empty -m "$3" >"$tree.log" 2>&1
     is "$1" "$?:$(grep -cE 'subject:|licence:' "$tree.log")" "$4"
@@ -133,17 +134,17 @@ if command -v git >/dev/null 2>&1; then
     tried "a subject that is not sound" "$at" "returned a path" 1:1
     tried "a fixup" "$at" "fixup! value: return a path" 0:0
     echo 'int x;' >"$at/satin/value/path.h"
-    tried "what is not staged does not count" "$at" "value: return nothing" 0:0
+    tried "an unstaged violation does not count" "$at" "value: return nothing" 0:0
     git -C "$at" add .
-    tried "what is staged does" "$at" "value: return nothing" 1:1
+    tried "a staged violation does" "$at" "value: return nothing" 1:1
     git -C "$at" reset -q --hard
   done
   sh "$tree/tests/hooks/install" --remove "$tree" >"$tree.log" 2>&1
-  is "they are removed" "$(ls "$tree/.git/hooks" | grep -vc sample)" 0
+  is "the hooks are removed" "$(ls "$tree/.git/hooks" | grep -vc sample)" 0
   echo mine >"$tree/.git/hooks/commit-msg"
-  is "somebody's own hook is let alone" "$(sh "$tree/tests/hooks/install" "$tree" >/dev/null 2>&1; echo $?; ls "$tree/.git/hooks" | grep -v sample)" $'1\ncommit-msg'
+  is "a hook of the user is not replaced" "$(sh "$tree/tests/hooks/install" "$tree" >/dev/null 2>&1; echo $?; ls "$tree/.git/hooks" | grep -v sample)" $'1\ncommit-msg'
   sh "$tree/tests/hooks/install" --remove "$tree" >"$tree.log" 2>&1
-  is "also when ours are removed" "$(cat "$tree/.git/hooks/commit-msg")" mine
+  is "nor removed with ours" "$(cat "$tree/.git/hooks/commit-msg")" mine
 else
   count=$((count + 1))
   echo "ok $count - subjects and hooks # SKIP there is no git"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For `make check-tsan` only, loaded before every test program: tells ThreadSanitizer of the orders
- * that GLib's locks, queues, reference counts and main contexts make. GLib is not built with it, so
- * it sees none of them. Nothing is silenced by this: a race that no lock orders is still reported.
- */
+/* For `make check-tsan` only; preloaded into every test program. Tells ThreadSanitizer which memory
+ * accesses GLib's locks, queues, reference counts and main contexts order. GLib is not built with
+ * ThreadSanitizer, so it sees none of them. No race is hidden: one that no lock orders is still
+ * reported. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <glib-object.h>
 
-/* There in sanitized programs only. */
+/* Exist only in sanitized programs. */
 void __tsan_acquire (void *address) __attribute__ ((weak));
 void __tsan_release (void *address) __attribute__ ((weak));
 
@@ -50,8 +50,8 @@ g_mutex_unlock (GMutex *mutex)
   REAL (g_mutex_unlock) (mutex);
 }
 
-/* Wakes for nothing now and then, as it may: ThreadSanitizer lets a thread that waits here handle a
- * signal only afterwards. */
+/* Also returns without a signal after a while, which g_cond_wait may do: under ThreadSanitizer a
+ * waiting thread runs its signal handlers only after this call. */
 void
 g_cond_wait (GCond *cond, GMutex *mutex)
 {
@@ -87,8 +87,8 @@ POP (g_async_queue_pop, (GAsyncQueue * queue), (queue))
 POP (g_async_queue_try_pop, (GAsyncQueue * queue), (queue))
 POP (g_async_queue_timeout_pop, (GAsyncQueue * queue, guint64 timeout), (queue, timeout))
 
-/* What was done before an idle or timeout callback was set is done before it is called. Sources of
- * other kinds call with other arguments, so they are left alone. */
+/* Everything before the setting of an idle or timeout callback happens before its call. Sources of
+ * other kinds call with other arguments, so they are not changed. */
 typedef struct
 {
   GSourceFunc function;
@@ -129,7 +129,8 @@ g_source_set_callback (GSource *source, GSourceFunc function, gpointer data, GDe
   REAL (g_source_set_callback) (source, call, callback, drop);
 }
 
-/* Whoever drops the last reference frees after all that others did with theirs. */
+/* The thread that drops the last reference frees the object after all accesses of the other
+ * threads. */
 #define UNREF(name, Type) \
   void name (Type *object) \
   { \

@@ -35,7 +35,7 @@ pause () { # NAME
   file=$uri/$1-paused.db
   "$check" "$file" 0 3000 12 end >"$work/a" 2>&1 & a=$!
   "$check" "$file" 100000 50 10 end >"$work/b" 2>&1 & b=$!
-  # Not before its first publication: a coordinator has read the checkpoint by then.
+  # Stopped only after its first publication: before that a coordinator may not have read the checkpoint.
   wait_for 60 has_told "$work/a" $((1 + RANDOM % 5))
   sleep 0.0$((RANDOM % 10)) # anywhere in the next one
   kill -STOP $a

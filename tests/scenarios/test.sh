@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The frame of the golden transcripts: a changed line fails, --write repairs it, and wrong commands get one clear sentence.
+# The program that compares golden transcripts (tests/sim/scenarios): a changed line fails, --write repairs it, and a wrong
+# command gets one clear message.
 set -u
 program=$SATIN_BIN/../tests/sim/scenarios
 folder=$(mktemp -d "${TMPDIR:-/tmp}/satin-scenarios-XXXXXX")
@@ -8,15 +9,15 @@ trap 'rm -rf "$folder"' EXIT
 . "$SATIN_SOURCE/tests/tap.sh"
 file=$folder/story.txt stored=$SATIN_SOURCE/tests/scenarios/crash-of-a-lender.txt
 fresh () { cat "$stored" >"$file"; }
-# What the program prints that is a line of a difference, and its exit code.
+# Prints the lines of the program that show a difference or a result, and its exit code.
 compare () { "$program" "$@" "$file" | grep -E '^# [-+][^-+]|^(not )?ok'; echo "code ${PIPESTATUS[0]}"; }
 
 fresh
-is "a stored conversation is met" "$(compare)" "ok 1 - story.txt
+is "a stored transcript is the same again" "$(compare)" "ok 1 - story.txt
 code 0"
 
 line=$(grep -n -m1 -- '-> 1.1  HOLD ' "$file" | cut -d: -f1)
-is "there is a line to change" "${line:+yes}" yes
+is "the transcript has a line to change" "${line:+yes}" yes
 old=$(sed -n "${line}p" "$file")
 sed -i "${line}s,HOLD,UNHOLD," "$file"
 changed=$(cat "$file")
@@ -39,9 +40,9 @@ code 1"
 
 fresh
 sed -i '/^crash 1.2/d' "$file"
-is "a conversation without its fault fails" "$(compare | tail -n 1)" "code 1"
+is "a transcript without its fault fails" "$(compare | tail -n 1)" "code 1"
 
-# NAME TEXT WANTED: the message for this text, and the file is not overwritten.
+# refuse NAME TEXT WANTED: TEXT gets the message WANTED, and the file is not overwritten.
 refuse ()
 {
   printf '%b' "$2" >"$file"

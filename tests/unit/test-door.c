@@ -225,7 +225,7 @@ test_any_result_is_handed_out (void)
 
   put_number (rig, &loans[1], 20);
   g_atomic_int_set (&may_end, TRUE);
-  while (!engine_is_hungry (rig->engine)) /* it waits for the last one */
+  while (!engine_is_hungry (rig->engine)) /* the root waits for the last result */
     g_thread_yield ();
   put_number (rig, &loans[0], 3);
   g_assert_cmpint (end_number (rig), ==, 210);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What waits for the scribe: kept states. A disk that stands still costs no memory over time. Links
- * coordinator, storage and value. */
+/* The inbox of rows, kept states and values that wait for the scribe. While the disk does not
+ * respond, its memory is bounded. Links coordinator, storage and value. */
 #include "checkpoint.h"
 
 #include "coordinator/inbox.h"

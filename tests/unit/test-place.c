@@ -437,9 +437,9 @@ put_between (gpointer data)
     g_assert_error (error, PLACE_ERROR, PLACE_ERROR_CHANGED);
 }
 
-/* Of two writers that replace the same file one wins, wherever the other acts between its requests:
- * a file whose writing was confirmed is never replaced by a writer that expected another. A patient
- * rival takes over the lock of a stopped writer; then a store that compares nothing gives no
+/* Another writer replaces the same file just before request `at` of this one. One of them wins: a
+ * file whose writing was confirmed is never replaced by a writer that expected another. A patient
+ * rival takes over the lock of a stopped writer; then a store without conditional requests gives no
  * protection between the last look and the renames. */
 static gboolean
 race (const Kind *kind, guint at, gboolean is_patient, guint *n_undone)

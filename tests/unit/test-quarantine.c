@@ -221,8 +221,8 @@ test_they_hear_of_the_next_after_it (void)
   g_assert_true (said (world, 0, "WARN"));
 }
 
-/* So many holders of other jobs, with paths of all lengths, die without a crash report, and n0 is
- * told. */
+/* `n` holders of other jobs, with paths of all lengths, die without a crash report, and n0 learns
+ * of it. */
 static void
 others_fall_silent (World *world, guint n)
 {

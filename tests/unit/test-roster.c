@@ -12,7 +12,7 @@
 #define KNOWN_AT offsetof (Member, heard_us)
 #define KNOWN_BYTES (sizeof (Member) - KNOWN_AT)
 
-/* One node of the world is told of changes, or makes them; its messages are not delivered. */
+/* One node of the world receives changes, or makes them; its messages are not delivered. */
 typedef struct
 {
   World *world;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What runs on top of a wait lies below what is awaited and must not delay it: a wait for any child
- * takes no jobs from the stacks that run its children. An aborted job ends at its next poll,
- * wherever it waits or runs. */
+/* A waiting stack runs only jobs below the job for which it waits, so that they cannot delay that
+ * job: a wait for any child takes no jobs from the stacks that run its children. An aborted job
+ * ends at its next poll, whether it waits or runs. */
 #include "config.h"
 
 #include "engine-rig.h"
