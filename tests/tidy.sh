@@ -39,62 +39,62 @@ planted "a long line in C++" tests/e2e/x.cc "$spdx\n// $(printf 'é%.0s' {1..98}
 planted "a long file" $v "$spdx\n$(printf '\\n%.0s' {1..600})" "$v:600: length"
 planted "a long function" $v "$spdx\nint\npath_x (void)\n{\n$(printf '\\n%.0s' {1..69})}\n" "$v:4: function"
 planted "a long line" $v "$spdx\n// $(printf 'é%.0s' {1..98})\n" "$v:2: columns"
-planted "a line of so many characters" $v "$spdx\n// $(printf 'é%.0s' {1..97})\n" ""
-planted "a call that is not for us" $v "$spdx\nint\npath_x (void)\n{\n  strcpy (a, b);\n}\n" "$v:5: call"
+planted "a line of 100 characters" $v "$spdx\n// $(printf 'é%.0s' {1..97})\n" ""
+planted "a forbidden call" $v "$spdx\nint\npath_x (void)\n{\n  strcpy (a, b);\n}\n" "$v:5: call"
 planted "a goto" $v "$spdx\nint\npath_x (void)\n{\n  goto out;\n}\n" "$v:5: call"
-planted "one in a remark or a text" $v "$spdx\n/* strcpy (a, b)\n * goto x; */\nint\npath_x (void)\n{\n  f (\"strcpy (a)\");\n}\n" ""
-planted "the time in a room that is told it" $v "$spdx\nint\npath_x (void)\n{\n  return g_get_monotonic_time ();\n}\n" "$v:5: edge"
-planted "the time in another one" $e "$spdx\nint\nstack_x (void)\n{\n  return g_get_monotonic_time ();\n}\n" ""
-planted "a word for later" $v "$spdx\n/* TO""DO: more */\n" "$v:2: todo"
-planted "a room above" $e "$spdx\n#include \"link/wire.h\"\n" "$e:2: floor"
+planted "forbidden calls in comments and strings" $v "$spdx\n/* strcpy (a, b)\n * goto x; */\nint\npath_x (void)\n{\n  f (\"strcpy (a)\");\n}\n" ""
+planted "the time in a pure room" $v "$spdx\nint\npath_x (void)\n{\n  return g_get_monotonic_time ();\n}\n" "$v:5: edge"
+planted "the time in another room" $e "$spdx\nint\nstack_x (void)\n{\n  return g_get_monotonic_time ();\n}\n" ""
+planted "a word that announces later work" $v "$spdx\n/* TO""DO: more */\n" "$v:2: todo"
+planted "an include from a room above" $e "$spdx\n#include \"link/wire.h\"\n" "$e:2: floor"
 p=satin/protocol
-planted "a layer above" $p/members/stack.c "$spdx\n#include \"../work/loans.h\"\n" "$p/members/stack.c:2: layer"
-planted "a layer of the engine above" satin/engine/deque/stack.c "$spdx\n#include \"../tree/known.h\"\n" "satin/engine/deque/stack.c:2: layer"
-planted "one beside it" satin/engine/sched/stack.c "$spdx\n#include \"../tree/known.h\"\n" ""
-planted "a layer below" $p/work/stack.c "$spdx\n#include \"../members/roster.h\"\n" ""
-planted "a room below" satin/link/wire.c "$spdx\n#include \"wire.h\"\n#include \"path.h\"\n" ""
-planted "a name of the run's folder" satin/folder/stack.c "$spdx\nstatic void\nx (void)\n{\n  folder_bytes (path,\n                \"end\", NULL);\n}\n" "satin/folder/stack.c:6: name"
-planted "one that is not in the table" satin/folder/folder-names.h "$spdx\n#pragma once\n#define FOLDER_NODE_LOG \"log\"\n" "satin/folder/folder-names.h:3: name"
-planted "a name of another file" $e "$spdx\nint\npath_x (void)\n{\n}\n" "$e:4: prefix"
-planted "a static one" $e "$spdx\nstatic int\npath_x (void)\n{\n}\n" ""
-planted "half a file's name" satin/engine/stack-view.c "$spdx\nint\nstack_x (void)\n{\n}\n" ""
-planted "no test" satin/engine/deque.c "$spdx\n" "satin/engine/deque.c:1: tested"
-planted "a test that is named" satin/engine/deque.c "$spdx\n/* Tests: test-stack. */\n" ""
-planted "one that is named by its path" satin/engine/deque.c "$spdx\n/* Tests: tests/unit/test-stack.c. */\n" ""
+planted "an include from a layer above" $p/members/stack.c "$spdx\n#include \"../work/loans.h\"\n" "$p/members/stack.c:2: layer"
+planted "an include from a layer of the engine above" satin/engine/deque/stack.c "$spdx\n#include \"../tree/known.h\"\n" "satin/engine/deque/stack.c:2: layer"
+planted "an include from a layer at the same height" satin/engine/sched/stack.c "$spdx\n#include \"../tree/known.h\"\n" ""
+planted "an include from a layer below" $p/work/stack.c "$spdx\n#include \"../members/roster.h\"\n" ""
+planted "an include from a room below" satin/link/wire.c "$spdx\n#include \"wire.h\"\n#include \"path.h\"\n" ""
+planted "a file name of the run's folder in quotes" satin/folder/stack.c "$spdx\nstatic void\nx (void)\n{\n  folder_bytes (path,\n                \"end\", NULL);\n}\n" "satin/folder/stack.c:6: name"
+planted "a file name that is not in the table" satin/folder/folder-names.h "$spdx\n#pragma once\n#define FOLDER_NODE_LOG \"log\"\n" "satin/folder/folder-names.h:3: name"
+planted "a function with the prefix of another file" $e "$spdx\nint\npath_x (void)\n{\n}\n" "$e:4: prefix"
+planted "a static function with it" $e "$spdx\nstatic int\npath_x (void)\n{\n}\n" ""
+planted "a function with half of its file's name as prefix" satin/engine/stack-view.c "$spdx\nint\nstack_x (void)\n{\n}\n" ""
+planted "a source without tests" satin/engine/deque.c "$spdx\n" "satin/engine/deque.c:1: tested"
+planted "a source that names its test" satin/engine/deque.c "$spdx\n/* Tests: test-stack. */\n" ""
+planted "a source that names the path of its test" satin/engine/deque.c "$spdx\n/* Tests: tests/unit/test-stack.c. */\n" ""
 enum='typedef enum\n{\n  PATH_A, /* default: */\n  PATH_B\n} PathKind;\n'
 switch='\nstatic int\nx (PathKind kind)\n{\n  switch ((int)kind)\n    {\n    case PATH_A:\n      {\n        return 1;\n      }\n'
 planted "a switch over an enum with a default" $v "$spdx\n$enum$switch    default:\n      return 2;\n    }\n}\n" "$v:17: default"
-planted "one that lists its cases" $v "$spdx\n$enum$switch    case PATH_B:\n      return 2;\n    }\n}\n" ""
-planted "one over numbers that come from elsewhere" $v "$spdx\n${enum/PATH_B/PATH_B = 2}$switch    default:\n      return 2;\n    }\n}\n" ""
-planted "one over an enum of a library" $v "$spdx\n${switch/PATH_A/CURLE_OK}    default:\n      return 2;\n    }\n}\n" ""
-planted "a test that is not there" satin/engine/deque.c "$spdx\n/* Tests: test-none. */\n" "satin/engine/deque.c:1: tested"
-planted "a unit test of the clock" $u "$spdx\n  g_assert_cmpint (g_get_monotonic_time () - began, <, 5);\n" "$u:2: clock"
-planted "a script's" $s "#!/bin/bash\n# SPDX-License-Identifier: BSD-3-Clause\nok soon [ \$SECONDS -le 4 ]\n" "$s:3: clock"
-planted "a script without licence" $s "#!/bin/bash\n" "$s:2: licence"
-planted "somebody without a name" $v "$spdx\n/* Who""ever asks gets it. */\n" "$v:2: who"
-planted "a question" $v "$spdx\n/* Who""ever asks? Both. */\n" ""
-planted "one in a page" satin/README "First. Who asks, gets it.\n" "satin/README:1: who"
-planted "a long page of a room" storage/README "$(printf 'x\\n%.0s' {1..81})" "storage/README:81: readme"
-planted "a page of 80 lines" storage/README "$(printf 'x\\n%.0s' {1..80})" ""
+planted "a switch that lists all cases" $v "$spdx\n$enum$switch    case PATH_B:\n      return 2;\n    }\n}\n" ""
+planted "a switch over an enum that states numbers" $v "$spdx\n${enum/PATH_B/PATH_B = 2}$switch    default:\n      return 2;\n    }\n}\n" ""
+planted "a switch over an enum of a library" $v "$spdx\n${switch/PATH_A/CURLE_OK}    default:\n      return 2;\n    }\n}\n" ""
+planted "a source that names a missing test" satin/engine/deque.c "$spdx\n/* Tests: test-none. */\n" "satin/engine/deque.c:1: tested"
+planted "an assertion of wall time in a unit test" $u "$spdx\n  g_assert_cmpint (g_get_monotonic_time () - began, <, 5);\n" "$u:2: clock"
+planted "an assertion of wall time in a script" $s "#!/bin/bash\n# SPDX-License-Identifier: BSD-3-Clause\nok soon [ \$SECONDS -le 4 ]\n" "$s:3: clock"
+planted "a script without a licence" $s "#!/bin/bash\n" "$s:2: licence"
+planted "a sentence with \"whoever\" as its subject" $v "$spdx\n/* Who""ever asks gets it. */\n" "$v:2: who"
+planted "a question with it" $v "$spdx\n/* Who""ever asks? Both. */\n" ""
+planted "a sentence in a page" satin/README "First. Who asks, gets it.\n" "satin/README:1: who"
+planted "a README with 81 lines" storage/README "$(printf 'x\\n%.0s' {1..81})" "storage/README:81: readme"
+planted "a README with 80 lines" storage/README "$(printf 'x\\n%.0s' {1..80})" ""
 most="unit/test-stack unit/test-stack-view unit/test-wire unit/test-folder-names"
-planted "a table of all tests" tests/README "| x | $most unit/test-path |\n" ""
-planted "one with a test that is not there" tests/README "| x | $most unit/test-path unit/test-none |\n" "tests/README:1: table"
-planted "one without a test that is there" tests/README "| x | $most |\n" "tests/README:1: table"
-planted "one with a longer name" tests/README "| x | $most unit/test-path-x |\n" $'tests/README:1: table\ntests/README:1: table'
+planted "a table that names all tests" tests/README "| x | $most unit/test-path |\n" ""
+planted "a table that names a missing test" tests/README "| x | $most unit/test-path unit/test-none |\n" "tests/README:1: table"
+planted "a table that leaves out a test" tests/README "| x | $most |\n" "tests/README:1: table"
+planted "a table that names a test with a longer name" tests/README "| x | $most unit/test-path-x |\n" $'tests/README:1: table\ntests/README:1: table'
 
 echo "who satin/README 1" >"$tree/tests/tidy-old"
 printf 'Who asks, gets it.\n' >"$tree/satin/README"
 rm "$tree/tests/README"
-is "what is old is let alone" "$(look)" ""
+is "an old violation is not reported" "$(look)" ""
 printf 'Who asks, gets it. Who asks twice, too.\n' >"$tree/satin/README"
-is "one more is not" "$(look)" $'satin/README:1: who\nsatin/README:1: who'
+is "one more violation in the same file is" "$(look)" $'satin/README:1: who\nsatin/README:1: who'
 printf 'Nothing.\n' >"$tree/satin/README"
-is "the list shrinks" "$(look | cut -d: -f1)" "tests/tidy-old"
+is "an old violation that is gone is reported" "$(look | cut -d: -f1)" "tests/tidy-old"
 perl "$tidy" --update "$tree"
-is "by itself" "$(grep -v '^#' "$tree/tests/tidy-old"):$(look)" ":"
+is "--update removes it from the list" "$(grep -v '^#' "$tree/tests/tidy-old"):$(look)" ":"
 printf 'Who asks, gets it.\n' >"$tree/satin/README"
 perl "$tidy" --update "$tree" >/dev/null
-is "and never grows by itself" "$(look)" "satin/README:1: who"
+is "--update adds none" "$(look)" "satin/README:1: who"
 
 if command -v git >/dev/null 2>&1; then
   rm -rf "${tree:?}"/*
@@ -105,7 +105,7 @@ if command -v git >/dev/null 2>&1; then
   sed "s/^my \$base = .*/my \$base = '$base';/" "$tidy" >"$tree/tidy"
   tidy=$tree/tidy
   commit "engine: return a loan to its lender"
-  is "a sound subject" "$(perl "$tidy" "$tree" | cut -d: -f2)" ""
+  is "a correct subject" "$(perl "$tidy" "$tree" | cut -d: -f2)" ""
   commit "returned a loan"
   commit "engine: a full stop."
   commit "engine: $(printf 'x%.0s' {1..70})"
@@ -130,8 +130,8 @@ if command -v git >/dev/null 2>&1; then
     is "$1" "$?:$(grep -cE 'subject:|licence:' "$tree.log")" "$4"
   }
   for at in "$tree" "$tree-2"; do
-    tried "a sound commit" "$at" "value: return a path" 0:0
-    tried "a subject that is not sound" "$at" "returned a path" 1:1
+    tried "a correct commit" "$at" "value: return a path" 0:0
+    tried "a commit with a wrong subject" "$at" "returned a path" 1:1
     tried "a fixup" "$at" "fixup! value: return a path" 0:0
     echo 'int x;' >"$at/satin/value/path.h"
     tried "an unstaged violation does not count" "$at" "value: return nothing" 0:0
