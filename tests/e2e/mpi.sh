@@ -12,8 +12,6 @@ if [ ${#launchers[@]} -eq 0 ]; then
   exit 0
 fi
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-# TRUE if one task printed the answer: each further task would print a line, too.
-once () { [ "$(grep -c . <<<"$answer")" -eq 1 ]; }
 words_of_satin () { grep '^satin: ' <<<"$words"; }
 no_tasks () { [ -z "$(ls -d "$XDG_STATE_HOME"/satin/tasks-* 2>/dev/null)" ]; }
 choose_heavy

@@ -41,6 +41,8 @@ crash () # PLAN OPTION…
   fi
   ok "$what: much is done" wait_for $((20 * slow)) much_is_done "$plan" "$victim"
   kill -9 "$victim"
+  # A launcher that sees the end of the run first counts no crash.
+  ok "$what: the launcher reports the death" wait_for $((20 * slow)) grep -q "node $victim died (signal 9)" "$work/begun.words"
   [ "$plan" = checkpoint ] && ok "$what: the dead node is in the ledger" wait_for $((20 * slow)) is_noted
   finished
   is "$what: the answer" "$answer" "$heavy_answer"
