@@ -18,7 +18,7 @@ static const Part parts[] = {
   { link_init, link_done, NULL, NULL },
   { carry_init, carry_done, carry_tick, carry_check },
   { route_init, route_done, NULL, route_check },
-  { reach_init, reach_done, NULL, NULL },
+  { reach_init, reach_done, NULL, reach_check },
   { roster_init, roster_done, roster_tick, roster_check },
   { alive_init, alive_done, alive_tick, alive_check },
   { join_init, join_done, join_tick, NULL },
@@ -28,20 +28,20 @@ static const Part parts[] = {
   { known_init, known_done, NULL, known_check },
   { orphans_init, orphans_done, NULL, NULL },
   { archive_init, archive_done, NULL, archive_check },
-  { NULL, root_done, NULL, NULL },
+  { NULL, root_done, NULL, root_check },
   { leave_init, leave_done, NULL, leave_check },
-  { steal_init, steal_done, steal_tick, NULL },
-  { lend_init, lend_done, lend_tick, NULL },
-  { quarantine_init, quarantine_done, quarantine_tick, NULL },
-  { rerun_init, rerun_done, rerun_tick, NULL },
-  { elect_init, elect_done, elect_tick, NULL },
+  { steal_init, steal_done, steal_tick, steal_check },
+  { lend_init, lend_done, lend_tick, lend_check },
+  { quarantine_init, quarantine_done, quarantine_tick, quarantine_check },
+  { rerun_init, rerun_done, rerun_tick, rerun_check },
+  { elect_init, elect_done, elect_tick, elect_check },
   { NULL, lease_done, NULL, NULL },
-  { saves_init, saves_done, saves_tick, NULL },
+  { saves_init, saves_done, saves_tick, saves_check },
   { buddy_init, buddy_done, NULL, buddy_check },
-  { holdback_init, holdback_done, holdback_tick, NULL },
+  { holdback_init, holdback_done, holdback_tick, holdback_check },
   { mirror_init, mirror_done, NULL, mirror_check },
-  { events_init, events_done, NULL, NULL },
-  { work_init, work_done, NULL, NULL },
+  { events_init, events_done, NULL, events_check },
+  { work_init, work_done, NULL, work_check },
   { constants_init, constants_done, NULL, NULL },
   { shares_init, shares_done, shares_tick, NULL },
   { round_init, round_done, round_go_on, NULL },
@@ -50,7 +50,7 @@ static const Part parts[] = {
   { poison_init, poison_done, NULL, NULL },
   { verify_init, verify_done, NULL, verify_check },
   { verify_own_init, verify_own_done, verify_own_tick, verify_own_check },
-  { yield_init, yield_done, NULL, NULL },
+  { yield_init, yield_done, NULL, yield_check },
 };
 
 /* Called after each event, in this order: what follows from all changes of the step. */
@@ -414,6 +414,15 @@ const char *
 node_not_kept (Node *node, Node *keeper)
 {
   return holdback_missing (node, keeper);
+}
+
+gboolean
+node_keeps_in_vain (Node *node, Node *ward)
+{
+  const Buddy *buddy = &ward->buddy;
+
+  return buddy_has_rows_of (node, &ward->self) && !node_id_equal (&buddy->id, &node->self)
+         && !node_id_equal (&buddy->before, &node->self);
 }
 
 void

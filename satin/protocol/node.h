@@ -431,6 +431,9 @@ NodeId node_keeper (Node *node);
 /* (nullable, transfer none): the path of a result that `node` takes for kept by its keeper
  * `keeper`, but `keeper` does not have it, though `node` is a member for it. For tests. */
 const char *node_not_kept (Node *node, Node *keeper);
+/* TRUE: `node` has rows of the member `ward`, which has another keeper and will not ask for them.
+ * For tests. */
+gboolean node_keeps_in_vain (Node *node, Node *ward);
 /* When this node's oldest copy of a result for a lender came (mirror.h); 0: it has none. For
  * tests. */
 guint64 node_oldest_copy_us (Node *node);

@@ -571,3 +571,20 @@ elect_place_known (Node *node)
   node->elect.waits_for_place = FALSE;
   plan (node, node->now_us + settle_us (node));
 }
+
+void
+elect_check (Node *node)
+{
+  const Elect *elect = &node->elect;
+  guint n_asked = 0, n_open = 0;
+
+  for (guint i = 0; i < elect->candidates->len; i++)
+    {
+      const Candidate *candidate = elect->candidates->pdata[i];
+      n_asked += candidate->state == CANDIDATE_ASKED;
+      n_open += candidate->state != CANDIDATE_HEARD;
+      g_assert (!elect->open || roster_find (node, &candidate->bid.node) != NULL);
+    }
+  g_assert (n_asked <= ELECTION_BIDS_MAX);
+  g_assert (!elect->open || (n_open > 0 && n_asked > 0 && roster_is_master (node)));
+}

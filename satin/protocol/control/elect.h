@@ -86,3 +86,4 @@ gboolean elect_missed_some (Node *node);
 
 guint64 elect_due (Node *node);
 void elect_tick (Node *node);
+void elect_check (Node *node);

@@ -338,3 +338,17 @@ events_on_noted (Node *node, const NodeId *from G_GNUC_UNUSED, const Message *m)
   else
     seen_published (node, m);
 }
+
+void
+events_check (Node *node)
+{
+  guint64 number = 0;
+
+  for (const GList *item = node->events.kept.head; item != NULL; item = item->next)
+    {
+      const Event *event = item->data;
+      g_assert (event->number > number && event->number <= node->events.number);
+      number = event->number;
+    }
+  g_assert (node->events.kept.length <= EVENTS_MAX);
+}

@@ -69,3 +69,4 @@ gboolean events_are_told (Node *node);
 void events_on_noted (Node *node, const NodeId *from, const Message *message);
 /* The told events up to this number are published. */
 void events_published (Node *node, guint64 number);
+void events_check (Node *node);

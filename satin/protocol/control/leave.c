@@ -29,6 +29,7 @@ leave_check (Node *node)
   const Leave *leave = &node->leave;
 
   g_assert (leave->n_sent <= leave->n_counted && leave->n_counted <= leave->taken->len);
+  g_assert (leave->flight == NULL || (leave->flight->len > 0 && leave->begun));
 }
 
 /* ---- being released ---- */

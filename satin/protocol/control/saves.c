@@ -507,3 +507,20 @@ saves_tick (Node *node)
   else if (!node->config.checkpoint && node->buddy.state == BUDDY_NONE)
     node->saves.at_us = CORE_NEVER;
 }
+
+void
+saves_check (Node *node)
+{
+  const Saves *saves = &node->saves;
+  guint64 ticket = 0;
+
+  g_assert (saves->here || (!saves->opened && !saves->closing && saves->waiting.length == 0));
+  g_assert (!saves->final || saves->closing);
+  for (const GList *at = saves->waiting.head; at != NULL; at = at->next)
+    {
+      const SavesTicket *waiting = at->data;
+      g_assert (waiting->ticket >= ticket && waiting->ticket <= saves->tickets);
+      ticket = waiting->ticket;
+    }
+  g_assert (saves->whole_scan <= saves->scans);
+}

@@ -95,3 +95,4 @@ void saves_departed (Node *node, const NodeId *id, const char *cause);
 void saves_roster_changed (Node *node);
 guint64 saves_due (Node *node);
 void saves_tick (Node *node);
+void saves_check (Node *node);

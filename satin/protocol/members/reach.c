@@ -354,3 +354,14 @@ reach_tick (Node *node)
       i = G_MAXUINT; /* the roster may have changed: start again */
     }
 }
+
+void
+reach_check (Node *node)
+{
+  for (guint i = 0; i < node->reach.searches->len; i++)
+    {
+      const ReachSearch *search = node->reach.searches->pdata[i];
+      g_assert (search_for (node, &search->id) == search);
+      g_assert (link_to (node, &search->id) == NULL);
+    }
+}

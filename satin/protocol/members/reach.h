@@ -60,3 +60,4 @@ void reach_on_sought (Node *node, Link *link, const Message *message);
 void reach_on_call (Node *node, const Message *message);
 guint64 reach_due (Node *node);
 void reach_tick (Node *node);
+void reach_check (Node *node);

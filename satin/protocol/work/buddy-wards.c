@@ -241,11 +241,32 @@ buddy_wards_offer (Node *node, const NodeId *gone)
   g_ptr_array_remove_index_fast (node->buddy.wards, place);
 }
 
+static gsize
+sum_bytes (const GPtrArray *rows)
+{
+  gsize bytes = 0;
+
+  for (guint i = 0; rows != NULL && i < rows->len; i++)
+    bytes += rows_bytes (rows->pdata[i]);
+  return bytes;
+}
+
 void
 buddy_wards_check (Node *node)
 {
   const GPtrArray *wards = node->buddy.wards;
 
   for (guint i = 0; i < wards->len; i++)
-    g_assert (roster_find (node, &((const BuddyWard *)wards->pdata[i])->id) != NULL);
+    {
+      const BuddyWard *ward = wards->pdata[i];
+      g_assert (roster_find (node, &ward->id) != NULL);
+      g_assert (ward->bytes == sum_bytes (ward->rows)
+                && ward->bytes_before == sum_bytes (ward->before));
+    }
+  for (guint i = 0; i < node->buddy.orders->len; i++)
+    {
+      const BuddyOrder *order = node->buddy.orders->pdata[i];
+      g_assert (roster_find (node, &order->ward) != NULL
+                && roster_find (node, &order->from) != NULL);
+    }
 }

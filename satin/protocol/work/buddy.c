@@ -382,6 +382,44 @@ buddy_reset (Node *node)
   g_ptr_array_set_size (buddy->orders, 0);
 }
 
+static void
+check_marks (const Buddy *buddy)
+{
+  guint64 before = 0, scan = 0;
+  guint scans = 0;
+
+  for (const GList *at = buddy->unconfirmed.head; at != NULL; at = at->next)
+    {
+      const BuddyMark *mark = at->data;
+      g_assert (mark->number > before && mark->number <= buddy->marks && mark->scan >= scan);
+      before = mark->number;
+      scan = mark->scan;
+      scans += !mark->row;
+    }
+  g_assert (scans == buddy->scans && scan <= buddy->served);
+}
+
+/* An acknowledgement waits only for a buddy. A leaver chooses no other one. */
+static void
+check_acks (Node *node)
+{
+  const Buddy *buddy = &node->buddy;
+  guint64 scan = 0;
+  gsize bytes = 0;
+
+  for (const GList *at = buddy->acks.head; at != NULL; at = at->next)
+    {
+      const BuddyAck *ack = at->data;
+      g_assert (ack->scan >= scan && ack->scan <= node->saves.scans + 1);
+      g_assert (roster_find (node, &ack->holder) != NULL);
+      scan = ack->scan;
+      bytes += ack->bytes;
+    }
+  g_assert (bytes == buddy->acks_bytes && bytes <= BUDDY_ACKS_BYTES);
+  g_assert (buddy->acks.length <= BUDDY_ACKS_MAX);
+  g_assert (buddy->acks.length == 0 || buddy->state != BUDDY_NONE || node->leave.begun);
+}
+
 void
 buddy_check (Node *node)
 {
@@ -389,5 +427,8 @@ buddy_check (Node *node)
 
   g_assert ((buddy->state == BUDDY_NONE) == node_id_is_none (&buddy->id));
   g_assert (buddy->confirmed_us <= node->work.reported_us);
+  g_assert (node_id_is_none (&buddy->before) || !node_id_equal (&buddy->before, &buddy->id));
+  check_marks (buddy);
+  check_acks (node);
   buddy_wards_check (node);
 }

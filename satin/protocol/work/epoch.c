@@ -420,4 +420,10 @@ epoch_check (Node *node)
   g_assert (epoch->begun <= epoch->ended + 1);
   for (const GList *at = epoch->withheld.head; at != NULL; at = at->next)
     g_assert (roster_find (node, &((const EpochAck *)at->data)->holder) != NULL);
+  for (guint i = 0; i < epoch->peers->len; i++)
+    {
+      const EpochPeer *peer = &g_array_index (epoch->peers, EpochPeer, i);
+      g_assert (roster_find (node, &peer->id) != NULL && peer->sent_before <= peer->sent);
+    }
+  g_assert (epoch->scan <= node->saves.scans);
 }

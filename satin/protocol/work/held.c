@@ -546,13 +546,15 @@ held_waits_for_self (Node *node, guint64 loan)
 void
 held_check (Node *node)
 {
-  guint returns = 0;
+  guint returns = 0, unfinished = 0, alone = 0;
 
   for (GTreeNode *at = g_tree_node_first (node->held.by_number); at != NULL;
        at = g_tree_node_next (at))
     {
       HeldJob *held = g_tree_node_value (at);
       g_assert (held->finished == (held->value != NULL));
+      unfinished += !held->finished;
+      alone += !held->finished && held->alone;
       g_assert (held->lender != LENDER_VAIN || (!held->finished && !held->announced));
       const HeldJob *same = held_at (node, held->job->path);
       while (same != held)
@@ -573,4 +575,5 @@ held_check (Node *node)
       g_assert (held_find_return (node, &held->node, held->loan) == held);
     }
   g_assert ((guint)g_tree_nnodes (node->held.by_return) == returns);
+  g_assert (node->held.unfinished == unfinished && node->held.alone == alone);
 }

@@ -246,3 +246,36 @@ holdback_missing (Node *node, Node *keeper)
     g_tree_foreach (node->held.by_number, note_missing, &missing);
   return missing.path;
 }
+
+static gboolean
+check_waiting (gpointer key G_GNUC_UNUSED, gpointer value, gpointer data)
+{
+  const HeldJob *held = value;
+  const Node *node = data;
+  gboolean waits = held->word != HELD_WAITS || held->lender != LENDER_NODE;
+
+  for (const GList *at = node->holdback.waiting.head; at != NULL && !waits; at = at->next)
+    {
+      const HoldbackItem *item = at->data;
+      waits
+          = item->kind == MESSAGE_RESULT && item->number == held->held && item->mark == held->mark;
+    }
+  g_assert (waits);
+  return FALSE;
+}
+
+/* What waits can still be confirmed, in this order; and a result that is held back waits. */
+void
+holdback_check (Node *node)
+{
+  guint64 mark = 0;
+
+  g_assert (node->holdback.waiting.length == 0 || node->buddy.state == BUDDY_FULL);
+  for (const GList *at = node->holdback.waiting.head; at != NULL; at = at->next)
+    {
+      const HoldbackItem *item = at->data;
+      g_assert (item->mark >= mark && item->mark <= node->buddy.marks);
+      mark = item->mark;
+    }
+  g_tree_foreach (node->held.by_number, check_waiting, node);
+}

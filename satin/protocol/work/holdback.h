@@ -36,5 +36,6 @@ void holdback_confirmed (Node *node, guint64 mark);
 void holdback_settle (Node *node);
 guint64 holdback_due (Node *node);
 void holdback_tick (Node *node);
+void holdback_check (Node *node);
 /* (nullable, transfer none): as node_not_kept says. */
 const char *holdback_missing (Node *node, Node *keeper);

@@ -277,3 +277,10 @@ lend_tick (Node *node)
   lend->look_us = node->now_us + lend->look_pause_us;
   ask_for_all (lend, core_emit (node, NODE_EFFECT_REQUEST));
 }
+
+void
+lend_check (Node *node)
+{
+  for (guint i = 0; i < node->lend.owed->len; i++)
+    g_assert (roster_find (node, &g_array_index (node->lend.owed, NodeId, i)) != NULL);
+}

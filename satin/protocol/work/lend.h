@@ -45,3 +45,4 @@ void lend_tell (Node *node);
 void lend_departed (Node *node, const NodeId *id);
 guint64 lend_due (Node *node);
 void lend_tick (Node *node);
+void lend_check (Node *node);

@@ -167,3 +167,17 @@ quarantine_tick (Node *node)
       g_ptr_array_remove_index (quarantine->jobs, i - 1);
     }
 }
+
+void
+quarantine_check (Node *node)
+{
+  const GPtrArray *jobs = node->quarantine.jobs;
+
+  for (guint i = 0; i < jobs->len; i++)
+    {
+      const Loan *job = ((const QuarantineJob *)jobs->pdata[i])->job;
+      g_assert (loans_find (node, job->loan) == NULL);
+      for (guint k = 0; k < i; k++)
+        g_assert (((const QuarantineJob *)jobs->pdata[k])->job->loan != job->loan);
+    }
+}

@@ -26,3 +26,4 @@ gboolean quarantine_takes (Node *node, LoanEntry *entry);
 void quarantine_aborted (Node *node, guint64 loan);
 guint64 quarantine_due (Node *node);
 void quarantine_tick (Node *node);
+void quarantine_check (Node *node);

@@ -354,3 +354,41 @@ rerun_tick (Node *node)
   for (guint i = 0; i < over->len; i++)
     end_wait (node, g_array_index (over, guint64, i));
 }
+
+static gboolean
+asks_for (const Node *node, guint64 loan)
+{
+  for (guint i = 0; i < node->rerun.asks->len; i++)
+    {
+      const RerunAsk *ask = node->rerun.asks->pdata[i];
+      if (ask->slot && ask->loan == loan)
+        return TRUE;
+    }
+  return FALSE;
+}
+
+/* A slot waits exactly as long as it has a question, and that can be answered. */
+void
+rerun_check (Node *node)
+{
+  guint slots = 0;
+
+  for (GTreeNode *at = g_tree_node_first (node->loans.by_number); at != NULL;
+       at = g_tree_node_next (at))
+    {
+      const LoanEntry *entry = g_tree_node_value (at);
+      if (entry->kind != LOAN_RERUNS)
+        continue;
+      slots++;
+      g_assert (asks_for (node, entry->loan));
+    }
+  g_assert (slots == node->rerun.slots);
+  for (guint i = 0; i < node->rerun.asks->len; i++)
+    {
+      const RerunAsk *ask = node->rerun.asks->pdata[i];
+      const LoanEntry *entry = ask->slot ? loans_find (node, ask->loan) : NULL;
+      g_assert (!ask->slot || (entry != NULL && entry->kind == LOAN_RERUNS));
+      g_assert (node_id_is_none (&ask->whom) || roster_find (node, &ask->whom) != NULL);
+    }
+  g_assert (node->saves.here || node->rerun.orders->len == 0);
+}

@@ -51,3 +51,4 @@ void rerun_retired (Node *node);
 void rerun_reset (Node *node);
 guint64 rerun_due (Node *node);
 void rerun_tick (Node *node);
+void rerun_check (Node *node);

@@ -211,3 +211,16 @@ root_deposed (Node *node)
       orphans_announce (node, roots->pdata[i]);
     }
 }
+
+void
+root_check (Node *node)
+{
+  const Root *root = &node->root;
+  const HeldJob *held = held_find (node, root->held);
+
+  g_assert (root->state == ROOT_NONE || roster_is_master (node));
+  g_assert (root->held == 0 || (held != NULL && held->lender == LENDER_MAIN));
+  g_assert (root->state != ROOT_RUNNING || (held != NULL && !held->finished));
+  g_assert (root->state != ROOT_DONE || (held != NULL && held->finished));
+  g_assert (root->state != ROOT_ADOPTED || loans_find (node, root->loan) != NULL);
+}

@@ -42,3 +42,4 @@ void root_unrun (Node *node);
 /* A node holds the job at this path. */
 void root_heard (Node *node, const char *path, const Holder *holder);
 void root_deposed (Node *node);
+void root_check (Node *node);

@@ -347,3 +347,19 @@ steal_tick (Node *node)
     if (steal->lanes[i].in_flight && node->now_us >= steal->lanes[i].asked_us + STEAL_ANSWER_US)
       end_request (node, &steal->lanes[i]);
 }
+
+void
+steal_check (Node *node)
+{
+  const Steal *steal = &node->steal;
+
+  for (guint i = 0; i < STEAL_LANES; i++)
+    {
+      const StealLane *lane = &steal->lanes[i];
+      g_assert (!lane->in_flight || roster_find (node, &lane->victim) != NULL);
+      g_assert (node_id_is_none (&lane->offer) || roster_find (node, &lane->offer) != NULL);
+      g_assert (lane->batch >= 1 && lane->batch <= STEAL_COUNT_MAX);
+    }
+  for (guint i = 0; i < steal->refused->len; i++)
+    g_assert (roster_find (node, &g_array_index (steal->refused, NodeId, i)) != NULL);
+}

@@ -80,3 +80,4 @@ void steal_departed (Node *node, const NodeId *id);
 guint64 steal_age_us (Node *node);
 guint64 steal_due (Node *node);
 void steal_tick (Node *node);
+void steal_check (Node *node);

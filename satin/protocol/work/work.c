@@ -499,3 +499,10 @@ work_regained (Node *node, const char *path, guint64 work_us)
   if (!note_taken (node, &(NodeTaken){ (char *)path, 0, node->self, work_us }))
     node->stats.salvaged_us += work_us;
 }
+
+void
+work_check (Node *node)
+{
+  g_assert (node->work.published_us <= node->work.reported_us);
+  g_assert (node->work.taken->len <= WORK_TAKEN_MAX);
+}

@@ -81,3 +81,4 @@ void work_taken (Node *node, const char *path, guint32 children, const NodeId *a
                  guint64 work_us);
 /* The same for a result of this node under a name that it lost. */
 void work_regained (Node *node, const char *path, guint64 work_us);
+void work_check (Node *node);

@@ -204,3 +204,15 @@ yield_keeps (Node *node, const LoanEntry *entry)
 {
   return node->yield.jobs->len > 0 && is_wanted (node, entry->path);
 }
+
+void
+yield_check (Node *node)
+{
+  for (guint i = 0; i < node->yield.jobs->len; i++)
+    {
+      const HeldJob *held = held_find (node, g_array_index (node->yield.jobs, YieldJob, i).held);
+      g_assert (held != NULL && !held->finished);
+    }
+  for (guint i = 0; i < node->yield.rows->len; i++)
+    g_assert (is_wanted (node, ((const Row *)node->yield.rows->pdata[i])->path));
+}

@@ -34,3 +34,4 @@ void yield_collect (Node *node, GPtrArray *rows);
 gboolean yield_has (Node *node, const char *path);
 /* TRUE: the slot is of a job that yields and is forgotten: its holder is to offer its job. */
 gboolean yield_keeps (Node *node, const LoanEntry *entry);
+void yield_check (Node *node);
