@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Checks what a crash may destroy: jobs that are safe when one process crashes are never executed
- * again, and keepers have the rows that they confirmed (I18, I27, I28). Checks change nothing. */
+ * again, and keepers have the rows that they confirmed (I18, I27, I28, I30). Checks change nothing.
+ */
 #include "config.h"
 
 #include "sim-private.h"
@@ -8,6 +9,8 @@
 #define COPY_DELAYS 20
 /* A copy of a result arrives just after a scan has begun and is removed by the next scan. */
 #define TRIMMED_SCANS 2
+/* The time in delays after which a message has come, also over a new link. */
+#define DROP_DELAYS 100
 
 /* TRUE: the plan has one crash and no other fault, and messages arrive in the order in which they
  * were sent. */
@@ -71,6 +74,27 @@ check_kept (Sim *sim, Process *process)
       if (path != NULL)
         sim_fail (sim, "I27: p%u takes it that p%u keeps its result of '%s', which it does not",
                   process->number, other->number, path);
+    }
+}
+
+/* I30: a keeper forgets rows of a member that has another keeper now. */
+void
+check_dropped (Sim *sim, Process *process)
+{
+  static const guint32 kinds = 1u << FAULT_JOIN | 1u << FAULT_LEAVE | 1u << FAULT_SAVE
+                               | 1u << FAULT_CRASH | 1u << FAULT_RESET;
+
+  for (guint i = 0; sim->plan->buddies && check_has_only (sim, kinds) && i < sim->n_processes; i++)
+    {
+      Process *ward = sim->processes[i];
+      guint64 *since_us = &process->vain_us[i];
+      if (!ward->alive || !ward->member || !node_keeps_in_vain (process->node, ward->node))
+        *since_us = 0;
+      else if (*since_us == 0)
+        *since_us = MAX (sim->now_us, 1);
+      else if (sim->now_us > *since_us + SIM_SECOND + DROP_DELAYS * sim->plan->delay_us)
+        sim_fail (sim, "I30: p%u has had rows of p%u for %" G_GUINT64_FORMAT " us in vain",
+                  process->number, i, sim->now_us - *since_us);
     }
 }
 

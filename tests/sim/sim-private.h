@@ -135,6 +135,8 @@ typedef struct
   GPtrArray *lents;                   /* Answers to LEND that are not stepped yet. */
   NodeId lent_to;
   SimSession sessions[SIM_NODES_MAX]; /* Indexed by the number of the other process. */
+  guint64
+      vain_us[SIM_NODES_MAX]; /* Since then it has rows of a member that needs it no more; 0: no. */
   NodeId leavers[SIM_NODES_MAX];      /* The ids under which others have told it that they leave. */
 } Process;
 
@@ -298,6 +300,7 @@ void check_crash (Sim *sim);
 /* After a step, I27: the keeper of this process has the rows that the process takes for kept. */
 void check_kept (Sim *sim, Process *process);
 void check_trimmed (Sim *sim, const Process *process);
+void check_dropped (Sim *sim, Process *process);
 void check_epochs (Sim *sim, Process *process);
 void check_ended (Sim *sim, Process *process, guint64 code, gboolean finished);
 /* All that `before` covers is still covered. */

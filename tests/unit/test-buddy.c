@@ -187,9 +187,15 @@ test_another_one_gets_all_rows (void)
   pass (world, G_USEC_PER_SEC / 100);
   g_assert_cmpuint (buddy_number (world, who), !=, first);
   g_assert_cmpint (buddy_at (world, who)->state, !=, BUDDY_FULL);
+  g_assert_cmpuint (stats_of (world, who).alone_us, ==, ROW_US); /* its own death would lose it */
   forget_log (world);
   pass (world, SCAN_US);
   g_assert_true (said (world, who, "SCAN whole"));
+  give_row (world, who, "/4"); /* of a scan before that one: the new buddy still lacks /3 */
+  tell (world, who,
+        &(NodeEvent){ .kind = NODE_EVENT_SERVED, .number = node_at (world, who)->saves.scans - 1 });
+  g_assert_cmpint (buddy_at (world, who)->state, !=, BUDDY_FULL);
+  g_assert_cmpuint (stats_of (world, who).alone_us, ==, 2 * ROW_US);
   give_row (world, who, "/3");
   serve (world);
   g_assert_cmpint (buddy_at (world, who)->state, ==, BUDDY_FULL);

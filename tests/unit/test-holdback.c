@@ -303,6 +303,22 @@ test_a_theft_waits_for_a_second (void)
   g_assert_cmpuint (stats_of (world, 0).expired, ==, 1);
 }
 
+/* The thief wants two jobs, and the victim has one: NONE, which ends the request, follows the job.
+ * Before the job NONE would be a refusal. */
+static void
+test_none_does_not_overtake_jobs (void)
+{
+  g_autoptr (World) world = world_of (4, TRUE);
+
+  start (world);
+  (void)offer (world, 0, "/3");
+  step (world, 2, &(NodeEvent){ .kind = NODE_EVENT_IDLE, .count = 2 });
+  until_held_back (world, 0);
+  while (!said (world, 2, "RUN /3"))
+    g_assert_true (world->posts->length > 0 && pump_one (world, world->posts->head));
+  g_assert_false (node_id_set_has (node_at (world, 2)->steal.refused, &node_at (world, 0)->self));
+}
+
 /* A job that the victim drops while JOBS is held back is not sent. */
 static void
 test_a_forgotten_job_is_not_handed_out (void)
@@ -366,6 +382,7 @@ main (int argc, char **argv)
   g_test_add_func ("/holdback/thief-and-victim-ask-their-keepers",
                    test_thief_and_victim_ask_their_keepers);
   g_test_add_func ("/holdback/a-theft-waits-for-a-second", test_a_theft_waits_for_a_second);
+  g_test_add_func ("/holdback/none-does-not-overtake-jobs", test_none_does_not_overtake_jobs);
   g_test_add_func ("/holdback/a-forgotten-job-is-not-handed-out",
                    test_a_forgotten_job_is_not_handed_out);
   g_test_add_func ("/holdback/a-leaving-thief-gets-nothing", test_a_leaving_thief_gets_nothing);
