@@ -102,20 +102,33 @@ test_goes_back_where_nothing_begins (void)
   assert_fate (world, lend (world, 0, 4, "/4", NULL), 0, 0, 1);
 }
 
+/* n1 gets this job from n0, for request `number`; 0: unasked. Returns the effects. */
+static GArray *
+send_job (World *world, guint64 loan, const char *path, guint64 number, gboolean flag)
+{
+  g_autoptr (GPtrArray) loans = g_ptr_array_new_with_free_func ((GDestroyNotify)loan_free);
+  Digest digest = digest_of_string (path);
+
+  g_ptr_array_add (loans, loan_new (loan, path, 1, &digest, 0.25, NULL));
+  return hear (world, 1, 0,
+               &(Message){ .kind = MESSAGE_JOBS, .number = number, .flag = flag, .loans = loans });
+}
+
 /* A job that must run alone counts as such (steal.c then requests no jobs) until it has ended. */
 static void
 test_runs_alone (void)
 {
   g_autoptr (World) world = world_of_three ();
-  g_autoptr (GPtrArray) loans = g_ptr_array_new_with_free_func ((GDestroyNotify)loan_free);
   const Held *held = &node_at (world, 1)->held;
-  Digest digest = digest_of_string ("/4");
+  guint32 workers = node_at (world, 1)->config.workers;
 
-  node_at (world, 1)->steal.hungry = node_at (world, 1)->config.workers;
-  g_ptr_array_add (loans, loan_new (4, "/4", 1, &digest, 0.25, NULL));
-  assert_fate (world,
-               hear (world, 1, 0, &(Message){ .kind = MESSAGE_JOBS, .flag = TRUE, .loans = loans }),
-               0, 1, 0);
+  g_assert_cmpuint (workers, >, 1);
+  node_at (world, 1)->steal.hungry = workers - 1;
+  assert_fate (world, send_job (world, 3, "/3", 0, TRUE), 0, 0, 1);
+  node_at (world, 1)->steal.hungry = workers;
+  assert_fate (world, send_job (world, 4, "/4", 0, TRUE), 0, 1, 0);
+  assert_fate (world, send_job (world, 5, "/5", 9, FALSE), 0, 0, 1);
+  assert_fate (world, send_job (world, 6, "/6", 0, FALSE), 0, 1, 0);
   g_assert_cmpuint (held->alone, ==, 1);
   g_array_unref (end (world, held_for (world, 0, 4)));
   g_assert_cmpuint (held->alone, ==, 0);

@@ -144,11 +144,10 @@ test_is_handed_nothing (void)
   g_assert_cmpuint (count_sent (world, heard, 1, 2, MESSAGE_HAND), ==, 1);
 }
 
-/* n1 leaves, and has handed one row to n0. */
-static World *
-world_that_hands_over (void)
+/* n1 leaves, and has handed one row to this node. */
+static void
+hand_over (World *world, guint heir)
 {
-  World *world = world_new (3, FALSE);
   g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
   g_autoptr (GBytes) value = g_bytes_new_static ("v", 1);
 
@@ -158,8 +157,28 @@ world_that_hands_over (void)
   hear_only (world, 1, 0, &(Message){ .kind = MESSAGE_RELEASED });
   g_autoptr (GArray) handed
       = step_alone (world, 1, &(NodeEvent){ .kind = NODE_EVENT_ROWS, .rows = rows });
-  g_assert_cmpuint (count_sent (world, handed, 1, 0, MESSAGE_HAND), ==, 1);
+  g_assert_cmpuint (count_sent (world, handed, 1, heir, MESSAGE_HAND), ==, 1);
+}
+
+static World *
+world_that_hands_over (void)
+{
+  World *world = world_new (3, FALSE);
+
+  hand_over (world, 0);
   return world;
+}
+
+/* The eldest of all is at another site: the eldest at this site is the heir. */
+static void
+test_has_an_heir_at_its_site (void)
+{
+  g_autoptr (World) world = world_new (3, FALSE);
+  Member *eldest = roster_find (node_at (world, 1), &node_at (world, 0)->self);
+
+  g_free (eldest->site);
+  eldest->site = g_strdup ("far");
+  hand_over (world, 2);
 }
 
 /* The heir leaves before it confirms the rows: another node becomes the heir. */
@@ -404,6 +423,7 @@ main (int argc, char **argv)
   g_test_add_func ("/leave/a-leaver-adopts-nothing", test_adopts_nothing);
   g_test_add_func ("/leave/a-leaver-is-handed-nothing", test_is_handed_nothing);
   g_test_add_func ("/leave/a-leaver-has-another-heir", test_has_another_heir);
+  g_test_add_func ("/leave/a-leaver-has-an-heir-at-its-site", test_has_an_heir_at_its_site);
   g_test_add_func ("/leave/a-leaver-waits-for-its-heir", test_waits_for_its_heir);
   g_test_add_func ("/leave/the-largest-are-handed-over-first", test_largest_first);
   g_test_add_func ("/leave/a-leaver-gives-its-lease-up", test_gives_its_lease_up);

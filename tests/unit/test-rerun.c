@@ -114,6 +114,27 @@ test_a_coordinator_that_does_not_answer_is_not_waited_for_long (void)
   g_assert_true (said (world, 1, back));
 }
 
+/* Nor does a suspend wait for it: no job begins any more. */
+static void
+test_a_halt_waits_for_no_rows (void)
+{
+  g_autoptr (World) world = world_new (3, TRUE);
+
+  start (world);
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
+  guint64 loan = offer (world, 1, "/3");
+  hunger (world, 2);
+  pass (world, 1000000);
+  forget_log (world);
+  die (world, 2);
+  pass (world, 1000);
+  g_autofree char *back = g_strdup_printf ("BACK %" G_GUINT64_FORMAT, loan);
+  g_assert_false (said (world, 1, back));
+  deliver (world, link_between (world, 0, 1), 1, &(Message){ .kind = MESSAGE_HALT });
+  pass (world, 1);
+  g_assert_true (said (world, 1, back));
+}
+
 /* An orphan has no lender that could ask. When its holder is gone, too, the directory asks the
  * coordinator: here n0 is both. */
 static void
@@ -142,6 +163,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
 #define TEST(name, function) g_test_add_func ("/rerun/" name, function)
   TEST ("what-is-lost-is-told-apart", test_what_is_lost_is_told_apart);
+  TEST ("a-halt-waits-for-no-rows", test_a_halt_waits_for_no_rows);
   TEST ("what-is-returned-is-not-lost", test_what_is_returned_is_not_lost);
   TEST ("what-a-crash-brings-back-runs-when-its-rows-are-known",
         test_what_a_crash_brings_back_runs_when_its_rows_are_known);

@@ -76,6 +76,31 @@ test_who_had_no_time_to_tell_had_no_more_seats_than_it_has (void)
   g_assert_cmpuint (departed_work_us (world, 0, 1), >=, 180);
 }
 
+/* Nor did the jobs that it had told of take a seat from the others. */
+static void
+test_what_it_told_does_not_count_as_untold (void)
+{
+  g_autoptr (World) world = world_new (2, FALSE);
+  static const char *const paths[] = { "/0", "/1", "/2", "/3" };
+
+  start (world);
+  for (guint i = 0; i < G_N_ELEMENTS (paths); i += 2)
+    {
+      (void)offer (world, 0, paths[i]);
+      (void)offer (world, 0, paths[i + 1]);
+      tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_IDLE, .count = 2 });
+      if (i == 0)
+        tell_work (world, 1, held_of (world, 1, "/0"), 0, 0);
+    }
+  g_assert_cmpuint (g_hash_table_size (world->peer[1].running), ==, 4);
+  pass (world, 90);
+
+  die (world, 1);
+  pump (world);
+
+  g_assert_cmpuint (stats_of (world, 0).lost_us, ==, 180);
+}
+
 /* The master, to which n1 also reported its work, dies together with n1: n2, which had lent n1 a
  * job, knows what n1 had done. */
 static void
@@ -233,6 +258,8 @@ main (int argc, char **argv)
                    test_a_lender_knows_what_its_holder_took_along);
   g_test_add_func ("/work/who-had-no-time-to-tell-had-no-more-seats-than-it-has",
                    test_who_had_no_time_to_tell_had_no_more_seats_than_it_has);
+  g_test_add_func ("/work/what-it-told-does-not-count-as-untold",
+                   test_what_it_told_does_not_count_as_untold);
   g_test_add_func ("/work/what-was-lost-had-been-done", test_what_was_lost_had_been_done);
   g_test_add_func ("/work/in-a-large-run-less-can-wait", test_in_a_large_run_less_can_wait);
   g_test_add_func ("/work/in-a-large-run-more-is-told-of-all-and-of-each",
