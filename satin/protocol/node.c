@@ -447,6 +447,15 @@ node_owes_result (Node *node, const char *path)
   return yield_has (node, path);
 }
 
+gboolean
+node_owes_lender (Node *node, const char *path)
+{
+  for (const HeldJob *held = held_at (node, path); held != NULL; held = held->next)
+    if (held->finished && held->lender == LENDER_NODE)
+      return TRUE;
+  return FALSE;
+}
+
 NodeWaits
 node_waits (Node *node, guint64 loan, NodeId *holder)
 {

@@ -431,6 +431,9 @@ NodeId node_keeper (Node *node);
 /* (nullable, transfer none): the path of a result that `node` takes for kept by its keeper
  * `keeper`, but `keeper` does not have it, though `node` is a member for it. For tests. */
 const char *node_not_kept (Node *node, Node *keeper);
+/* TRUE: this node has the result of this path for another node that has not acknowledged it. For
+ * tests. */
+gboolean node_owes_lender (Node *node, const char *path);
 /* TRUE: `node` has rows of the member `ward`, which has another keeper and will not ask for them.
  * For tests. */
 gboolean node_keeps_in_vain (Node *node, Node *ward);
