@@ -11,6 +11,12 @@
 #define TRIMMED_SCANS 2
 /* The time in delays after which a message has come, also over a new link. */
 #define DROP_DELAYS 100
+/* Scans after which a result has been acknowledged: one may be under way when it arrives. */
+#define OWED_SCANS 3
+/* The time until a member that crashed is missed, and another one is chosen in its place. */
+#define OWED_SECONDS 2
+/* Looking for all results costs time, so it is not done after every step. */
+#define OWED_EVERY 32
 
 /* TRUE: the plan has one crash and no other fault, and messages arrive in the order in which they
  * were sent. */
@@ -95,6 +101,32 @@ check_dropped (Sim *sim, Process *process)
       else if (sim->now_us > *since_us + SIM_SECOND + DROP_DELAYS * sim->plan->delay_us)
         sim_fail (sim, "I30: p%u has had rows of p%u for %" G_GUINT64_FORMAT " us in vain",
                   process->number, i, sim->now_us - *since_us);
+    }
+}
+
+/* I31: a lender that has a result acknowledges it, and its holder drops it then. */
+void
+check_owed (Sim *sim, Process *process)
+{
+  static const guint32 kinds = 1u << FAULT_JOIN | 1u << FAULT_SAVE | 1u << FAULT_RESET
+                               | 1u << FAULT_CRASH | 1u << FAULT_LEAVE;
+  const Plan *plan = sim->plan;
+  guint64 most_us = OWED_SCANS * copied_after_us (sim) * (plan->slow_node ? SIM_SLOW_FACTOR : 1)
+                    + NODE_HOLDBACK_US + OWED_SECONDS * SIM_SECOND + DROP_DELAYS * plan->delay_us;
+
+  if (!check_has_only (sim, kinds) || plan->buddies == SIM_CUT || plan->verify > 0
+      || sim->outcome->steps % OWED_EVERY != 0 || sim->closing)
+    return;
+  for (guint32 i = 0; i < plan->tree->n; i++)
+    {
+      guint64 *since_us = &process->owed_us[i];
+      if (!node_owes_lender (process->node, plan->tree->jobs[i].path))
+        *since_us = 0;
+      else if (*since_us == 0)
+        *since_us = MAX (sim->now_us, 1);
+      else if (sim->now_us > *since_us + most_us)
+        sim_fail (sim, "I31: p%u still has the result of '%s' after %" G_GUINT64_FORMAT " us",
+                  process->number, plan->tree->jobs[i].path, sim->now_us - *since_us);
     }
 }
 

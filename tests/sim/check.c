@@ -202,6 +202,7 @@ check_after_step (Sim *sim, Process *process)
   check_kept (sim, process);
   check_trimmed (sim, process);
   check_dropped (sim, process);
+  check_owed (sim, process);
   check_epochs (sim, process);
   if (!sim->plan->late_mail)
     {

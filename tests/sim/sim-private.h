@@ -137,6 +137,7 @@ typedef struct
   SimSession sessions[SIM_NODES_MAX]; /* Indexed by the number of the other process. */
   guint64
       vain_us[SIM_NODES_MAX]; /* Since then it has rows of a member that needs it no more; 0: no. */
+  guint64 owed_us[TREE_JOBS_MAX];     /* By job: since then it has a result for another node. */
   NodeId leavers[SIM_NODES_MAX];      /* The ids under which others have told it that they leave. */
 } Process;
 
@@ -300,6 +301,7 @@ void check_crash (Sim *sim);
 /* After a step, I27: the keeper of this process has the rows that the process takes for kept. */
 void check_kept (Sim *sim, Process *process);
 void check_trimmed (Sim *sim, const Process *process);
+void check_owed (Sim *sim, Process *process);
 void check_dropped (Sim *sim, Process *process);
 void check_epochs (Sim *sim, Process *process);
 void check_ended (Sim *sim, Process *process, guint64 code, gboolean finished);
