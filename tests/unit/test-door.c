@@ -169,6 +169,7 @@ lend_two (guint32 job, Loan *loans)
       g_thread_yield ();
   g_assert_cmpstr (loans[0].path, ==, "/0");
   g_assert_cmpstr (loans[1].path, ==, "/1");
+  g_assert_true (loans[0].weight == loans[1].weight); /* siblings */
   return rig;
 }
 
@@ -229,6 +230,41 @@ test_any_result_is_handed_out (void)
     g_thread_yield ();
   put_number (rig, &loans[0], 3);
   g_assert_cmpint (end_number (rig), ==, 210);
+}
+
+/* A thief that waits is told of a job that came back while the only seat has another one. */
+static void
+test_what_comes_back_is_for_thieves (void)
+{
+  Loan loans[2] = { { 0 } }, again = { 0 };
+  Rig *rig = lend_two (0, loans);
+
+  g_assert_true (engine_back (rig->engine, loans[0].loan));
+  engine_request_work (rig->engine, 1);
+  wait_for_event (rig, ENGINE_SHARED);
+  g_assert_true (engine_lend (rig->engine, &again));
+  g_assert_cmpstr (again.path, ==, "/0");
+  put_number (rig, &again, 3);
+  put_number (rig, &loans[1], 20);
+  g_free (loans[0].path);
+  g_bytes_unref (loans[0].args);
+  g_assert_cmpint (end_number (rig), ==, 123);
+}
+
+/* A seat that has run what came is idle again, and says so each time. */
+static void
+test_each_end_is_followed_by_hunger (void)
+{
+  Rig *rig = rig_new (1, 0, 1);
+
+  wait_for_event (rig, ENGINE_HUNGRY);
+  for (guint64 number = 8; number < 11; number++)
+    {
+      run_fib (rig, number, "/7/0");
+      wait_for_event (rig, ENGINE_DONE);
+      wait_for_event (rig, ENGINE_HUNGRY);
+    }
+  rig_free (rig);
 }
 
 /* How often this path was reported as covered so far. */
@@ -314,6 +350,8 @@ main (int argc, char **argv)
   g_test_add_func ("/door/digests-tell-all-apart", test_digests_tell_all_apart);
   g_test_add_func ("/door/malformed-results-change-nothing", test_malformed_results_change_nothing);
   g_test_add_func ("/door/any-result-is-handed-out", test_any_result_is_handed_out);
+  g_test_add_func ("/door/what-comes-back-is-for-thieves", test_what_comes_back_is_for_thieves);
+  g_test_add_func ("/door/each-end-is-followed-by-hunger", test_each_end_is_followed_by_hunger);
   g_test_add_func ("/door/covered-when-it-has-its-result", test_covered_when_it_has_its_result);
   g_test_add_func ("/door/its-end-covers-only-what-is-below",
                    test_its_end_covers_only_what_is_below);
