@@ -372,6 +372,24 @@ test_a_joiner_hears_the_best_value (void)
   g_assert_true (said (world, 2, "BEST"));
 }
 
+/* Also if the node that found it is gone. */
+static void
+test_a_joiner_hears_the_best_value_of_the_dead (void)
+{
+  g_autoptr (World) world = world_new (2, FALSE);
+  g_autoptr (GBytes) best = g_bytes_new ("9", 1);
+
+  start (world);
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_IMPROVED, .number = 0, .bytes = best });
+  g_assert_true (said (world, 0, "BEST"));
+  die (world, 1);
+  pass (world, G_USEC_PER_SEC);
+  add_peer (world, FALSE);
+  pass (world, 1000);
+
+  g_assert_true (said (world, 2, "BEST"));
+}
+
 static void
 test_the_last_node_stays (void)
 {
@@ -531,6 +549,8 @@ main (int argc, char **argv)
   TEST ("a-suspend-does-not-wait-for-ever", test_a_suspend_does_not_wait_for_ever);
   TEST ("a-cancel-ends-everybody-at-once", test_a_cancel_ends_everybody_at_once);
   TEST ("a-joiner-hears-the-best-value", test_a_joiner_hears_the_best_value);
+  TEST ("a-joiner-hears-the-best-value-of-the-dead",
+        test_a_joiner_hears_the_best_value_of_the_dead);
   TEST ("the-last-node-stays", test_the_last_node_stays);
   TEST ("of-two-that-leave-one-stays", test_of_two_that_leave_one_stays);
   TEST ("who-leaves-hands-its-results-over", test_who_leaves_hands_its_results_over);

@@ -33,6 +33,8 @@ make_round (World *world, guint number, const guint before[2])
   tell (world, 0,
         &(NodeEvent){ .kind = NODE_EVENT_PUBLISHED, .number = 7 + number, .final = TRUE });
   g_assert_true (said (world, 0, "SAVED") && said (world, 1, "SAVED"));
+  for (guint i = 0; i < 2; i++)
+    g_assert_false (node_at (world, i)->round.heard); /* results need no row of their own now */
 }
 
 /* The first round, and those after it. */
@@ -71,6 +73,40 @@ test_a_round_has_an_end (void)
       tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_PUBLISHED, .number = 7, .final = TRUE });
       for (guint who = 0; who < 2; who++) /* neither node has scanned */
         g_assert_true (said (world, who, "SAVED without 1.1, 1.2"));
+    }
+}
+
+static guint n_failed[2], n_ended[2];
+
+static void
+count_ends (World *world G_GNUC_UNUSED, guint who, const NodeEffect *effect)
+{
+  n_ended[who] += effect->kind == NODE_EFFECT_SAVED;
+  n_failed[who] += effect->kind == NODE_EFFECT_SAVED && effect->failed;
+}
+
+/* Everybody hears whether it went well. */
+static void
+test_a_failed_round_is_told_as_failed (void)
+{
+  g_autoptr (World) world = world_with_checkpoint (2);
+
+  world->watch = count_ends;
+  for (guint failed = 0; failed < 2; failed++)
+    {
+      tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_SAVE });
+      for (guint i = 0; i < 2; i++)
+        served (world, i, node_at (world, i)->saves.scans);
+      tell (world, 0,
+            &(NodeEvent){ .kind = NODE_EVENT_PUBLISHED,
+                          .number = 7 + failed,
+                          .final = TRUE,
+                          .failed = failed > 0 });
+      for (guint i = 0; i < 2; i++)
+        {
+          g_assert_cmpuint (n_ended[i], ==, 1 + failed);
+          g_assert_cmpuint (n_failed[i], ==, failed);
+        }
     }
 }
 
@@ -186,6 +222,8 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/round/a-round-waits-for-its-own-scans", test_a_round_waits_for_its_own_scans);
   g_test_add_func ("/round/a-round-has-an-end", test_a_round_has_an_end);
+  g_test_add_func ("/round/a-failed-round-is-told-as-failed",
+                   test_a_failed_round_is_told_as_failed);
   g_test_add_func ("/round/only-the-coordinator-orders-scans",
                    test_only_the_coordinator_orders_scans);
   g_test_add_func ("/round/all-scan-again-when-one-left-before-its-scan",

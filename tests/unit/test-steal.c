@@ -59,6 +59,39 @@ test_who_says_more_is_asked_at_once (void)
   g_assert_true (is_asked (world, 2, 1));
 }
 
+/* A node that refused and then gave a job is asked again like any other. The job that came
+ * has a seat: nothing more is asked for until the engine says that it is idle. */
+static void
+test_who_gave_refuses_no_more (void)
+{
+  g_autoptr (World) world = refused_by_all ();
+  const Steal *steal = &node_at (world, 2)->steal;
+  NodeId id = id_of (world, 1);
+
+  g_assert_true (node_id_set_has (steal->refused, &id));
+  (void)offer (world, 1, "/0");
+  for (guint i = 0; i < 1000 && !said (world, 2, "RUN /0"); i++)
+    pass (world, STEAL_PAUSE_MIN_US);
+  g_assert_true (said (world, 2, "RUN /0"));
+  g_assert_false (node_id_set_has (steal->refused, &id));
+  guint steals = world->peer[2].steals;
+  pass (world, 10 * STEAL_PAUSE_MAX_US);
+  g_assert_cmpuint (world->peer[2].steals, ==, steals);
+}
+
+/* In a run without work nodes ask ever less often. */
+static void
+test_who_is_refused_asks_less_often (void)
+{
+  g_autoptr (World) world = refused_by_all ();
+
+  pass (world, 10 * STEAL_PAUSE_MAX_US);
+  guint steals = world->peer[2].steals;
+  pass (world, 10 * STEAL_PAUSE_MAX_US);
+  g_assert_cmpuint (world->peer[2].steals - steals, <=,
+                    20 + 1); /* a pause is half as long at least */
+}
+
 /* A node that leaves gives no work. */
 static void
 test_who_leaves_is_not_asked (void)
@@ -96,6 +129,8 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/steal/who-says-more-is-asked-at-once", test_who_says_more_is_asked_at_once);
+  g_test_add_func ("/steal/who-gave-refuses-no-more", test_who_gave_refuses_no_more);
+  g_test_add_func ("/steal/who-is-refused-asks-less-often", test_who_is_refused_asks_less_often);
   g_test_add_func ("/steal/who-leaves-is-not-asked", test_who_leaves_is_not_asked);
   g_test_add_func ("/steal/other-sites-come-last", test_other_sites_come_last);
   return g_test_run ();
