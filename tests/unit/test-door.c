@@ -6,6 +6,8 @@
 #include "engine-jobs.h"
 #include "engine-rig.h"
 #include "engine.h"
+#include "save/keep.h"
+#include "tree/trace.h"
 
 static void
 wait_for_event (Rig *rig, EngineEventKind kind)
@@ -37,6 +39,24 @@ test_digests_tell_all_apart (void)
   for (guint i = 0; i < G_N_ELEMENTS (digests); i++)
     for (guint k = 0; k < i; k++)
       g_assert_cmpint (digest_equal (&digests[i], &digests[k]), ==, k == 0 && i == 4);
+  rig_free (rig);
+}
+
+/* Nor is a result taken for a state, or a state of another type for one of this. */
+static void
+test_a_kept_state_has_its_type (void)
+{
+  Rig *rig = rig_new (1, 0, 1);
+  SatinSlot_ slot = { .job = &fib_job };
+  Digest digests[3];
+
+  *(satin_args_fib *)slot_payload (&slot) = (satin_args_fib){ 5 };
+  digests[0] = slot_digest (rig->engine, &slot, NULL);
+  digests[1] = keep_digest (rig->engine, &slot, fib_job.result, NULL);
+  digests[2] = keep_digest (rig->engine, &slot, fib_job.args, NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (digests); i++)
+    for (guint k = 0; k < i; k++)
+      g_assert_false (digest_equal (&digests[i], &digests[k]));
   rig_free (rig);
 }
 
@@ -348,6 +368,7 @@ main (int argc, char **argv)
   g_test_add_func ("/door/a-root-comes-first", test_a_root_comes_first);
   g_test_add_func ("/door/a-root-does-not-go-back", test_a_root_does_not_go_back);
   g_test_add_func ("/door/digests-tell-all-apart", test_digests_tell_all_apart);
+  g_test_add_func ("/door/a-kept-state-has-its-type", test_a_kept_state_has_its_type);
   g_test_add_func ("/door/malformed-results-change-nothing", test_malformed_results_change_nothing);
   g_test_add_func ("/door/any-result-is-handed-out", test_any_result_is_handed_out);
   g_test_add_func ("/door/what-comes-back-is-for-thieves", test_what_comes_back_is_for_thieves);

@@ -317,7 +317,9 @@ test_three_slow_commits_bring_an_election (void)
               .kind = NODE_EVENT_PUBLISHED, .number = 2 + i, .work_us = 5 * G_USEC_PER_SEC });
   for (guint i = 0; i < 3; i++)
     world->peer[i].found = 4;
-  pass (world, 70 * G_USEC_PER_SEC);
+  pass (world, 30 * G_USEC_PER_SEC);
+  g_assert_cmpuint (world->peer[2].bids, ==, 1); /* an election was a moment ago */
+  pass (world, 40 * G_USEC_PER_SEC);
 
   g_assert_cmpuint (world->peer[2].bids, ==, 2);
   g_assert_true (is_coordinator (world, 0, 1));
@@ -345,6 +347,7 @@ test_a_node_that_reaches_the_store_serves_one_that_does_not (void)
 
   for (guint i = 0; i < 3; i++)
     world->peer[i].trouble = i == 2 ? NULL : "no route";
+  world->peer[1].found = 9; /* that it has read something keeps nobody from writing */
   start (world);
   tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED, .failed = TRUE, .text = "no route" });
   pass (world, 1000);
