@@ -330,10 +330,11 @@ epoch_in_transit (Node *node)
   for (guint i = 0; i < node->epoch.counts->len; i++)
     {
       const EpochCount *count = &g_array_index (node->epoch.counts, EpochCount, i);
+      if (roster_find (node, &count->from) == NULL || roster_find (node, &count->to) == NULL)
+        continue; /* first, since peer_of adds a peer */
       const EpochPeer *own
           = node_id_equal (&count->to, &node->self) ? peer_of (node, &count->from) : NULL;
-      if (count->sent > (own != NULL ? own->got : count->got)
-          && roster_find (node, &count->from) != NULL && roster_find (node, &count->to) != NULL)
+      if (count->sent > (own != NULL ? own->got : count->got))
         return TRUE;
     }
   return FALSE;
