@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One request by libcurl, with the settings for all stores: known schemes only, no redirects, host
  * keys and certificates always checked, limits of time, secrets from .netrc, the ssh agent and key
- * files. One connection is kept between requests. Tests: test-place. */
+ * files. One connection is kept between requests. Tests: test-place-request. */
 
 #include "host/crash.h"
 #include "host/whole.h"

@@ -2,7 +2,7 @@
 /* Locks at stores that cannot compare: a folder "NAME.lock", which only one writer can make, and in
  * it a folder that names the owner: the mark of its process, term and run, writer. So a writer that
  * finds the lock knows whether the owner is dead. If this is unknown, it waits ten seconds. Knows
- * nothing of protocols. Tests: test-place. */
+ * nothing of protocols. Tests: test-place-lock. */
 
 #include "host/process.h"
 

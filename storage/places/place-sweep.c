@@ -3,7 +3,7 @@
  * (place-rename.c, place-dav.c), the same of deltas and trials, and trials themselves. Their
  * writers are not known. So only files are removed that have not changed for so long that no writer
  * can be sending them. The listing's entry with size and time is compared, not interpreted. Does
- * not read the files. Tests: test-place. */
+ * not read the files. Tests: test-place-sweep. */
 #include "storage/places/place-private.h"
 
 #include <string.h>

@@ -34,6 +34,9 @@ typedef struct
   void (*during) (gpointer data); /* NULL: it was already called. */
   gpointer during_data;
   gsize during_after;
+  void (*each_chunk) (void); /* (nullable) */
+  gboolean tags_are_weak;
+  GHashTable *options; /* Of the last request: number to text. */
 } Shelf;
 extern Shelf shelf;
 
@@ -41,7 +44,8 @@ typedef struct
 {
   char *url, *method, *range;
   const struct curl_slist *headers, *commands;
-  void *no_body, *sends, *signs; /* Not NULL means yes; signs: s3. */
+  char *signs;           /* Not NULL means s3. */
+  void *no_body, *sends; /* Not NULL means yes. */
   curl_write_callback write, header;
   void *write_to, *header_to, *read_from, *seek_in, *progress_of;
   curl_read_callback read;
@@ -60,5 +64,7 @@ void shelf_put_item (const char *path, GBytes *bytes); /* Takes `bytes`; NULL: a
 void shelf_item_free (gpointer item);
 /* Calls the function of shelf_during once, with the lock released. */
 void shelf_call_during (void);
+/* Ends a request with this code; http: with the page that servers send with an error. */
+CURLcode shelf_refuse (ShelfHandle *handle, CURLcode code);
 /* Carries out a request; with `half` its connection ends in the middle. */
 CURLcode shelf_run (ShelfHandle *handle, gboolean half);

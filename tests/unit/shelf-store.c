@@ -164,8 +164,18 @@ goes_on (ShelfHandle *handle, gsize received, gsize sent)
   return handle->progress (handle->progress_of, 0, (curl_off_t)received, 0, (curl_off_t)sent) == 0;
 }
 
+/* Before the next part of a file. FALSE: the client gives up. */
+static gboolean
+waits (ShelfHandle *handle, gsize received, gsize sent)
+{
+  if (shelf.each_chunk != NULL)
+    shelf.each_chunk ();
+  return goes_on (handle, received, sent);
+}
+
 /* (transfer full): what the client sends. After a part the client has to send all again from the
- * beginning, as when a reused connection turns out to be closed. NULL: the data cannot be read. */
+ * beginning, as when a reused connection turns out to be closed. NULL: the data cannot be read,
+ * or the client gives up. */
 static GByteArray *
 receive (ShelfHandle *handle)
 {
@@ -176,6 +186,8 @@ receive (ShelfHandle *handle)
     return NULL;
   for (;;)
     {
+      if (!waits (handle, 0, bytes->len))
+        return NULL;
       gsize n = handle->read (chunk, 1, sizeof chunk, handle->read_from);
       if (n == CURL_READFUNC_ABORT)
         return NULL;
@@ -194,7 +206,7 @@ deliver (ShelfHandle *handle, const guint8 *bytes, gsize size, gboolean half)
   for (gsize at = 0; at < all; at += SHELF_CHUNK)
     {
       gsize n = MIN (SHELF_CHUNK, all - at);
-      if (!goes_on (handle, at + 1, 0))
+      if (!waits (handle, at, 0) || !goes_on (handle, at + 1, 0))
         return CURLE_ABORTED_BY_CALLBACK;
       if (handle->write ((char *)bytes + at, 1, n, handle->write_to) != n)
         return CURLE_WRITE_ERROR;
@@ -254,7 +266,7 @@ run_file_transfer (ShelfHandle *handle, gboolean half)
     {
       g_autoptr (GByteArray) bytes = receive (handle);
       if (bytes == NULL)
-        return CURLE_READ_ERROR;
+        return goes_on (handle, 0, 0) ? CURLE_READ_ERROR : CURLE_ABORTED_BY_CALLBACK;
       if (!has_parent (path))
         return is_sftp ? CURLE_REMOTE_FILE_NOT_FOUND : CURLE_UPLOAD_FAILED;
       if (half) /* a full disk is not always reported */
@@ -282,7 +294,9 @@ run_file_transfer (ShelfHandle *handle, gboolean half)
 static char *
 etag_of (const char *path)
 {
-  return is_file (path) ? g_strdup_printf ("\"v%u\"", item_at (path)->version) : g_strdup ("");
+  return is_file (path) ? g_strdup_printf ("%s\"v%u\"", shelf.tags_are_weak ? "W/" : "",
+                                           item_at (path)->version)
+                        : g_strdup ("");
 }
 
 /* (transfer none) (nullable): the value of a header that the client sends. */
@@ -299,7 +313,9 @@ static void
 tell_tag (const ShelfHandle *handle, const char *path)
 {
   g_autofree char *etag = etag_of (path);
-  g_autofree char *line = g_strdup_printf ("ETag: %s\r\n", etag);
+  /* Names of headers have no case; HTTP/2 writes them small. */
+  g_autofree char *line
+      = g_strdup_printf ("%s: %s\r\n", handle->signs != NULL ? "etag" : "ETag", etag);
   (void)handle->header ("HTTP/1.1 200 OK\r\n", 1, 17, handle->header_to);
   if (!shelf.knows_no_tags)
     (void)handle->header (line, 1, strlen (line), handle->header_to);
@@ -315,8 +331,18 @@ is_expected (const ShelfHandle *handle, const char *path)
   g_autofree char *list = g_strdup_printf ("([%s])", etag);
   return (shelf.knows_no_tags || match == NULL || strcmp (match, etag) == 0)
          && (shelf.knows_no_tags || none == NULL || !is_file (path))
-         && (shelf.knows_no_tags || dav == NULL || g_str_has_suffix (dav, list))
+         && (shelf.knows_no_tags || dav == NULL
+             || (!shelf.tags_are_weak && g_str_has_suffix (dav, list)))
          && (overwrite == NULL || *overwrite == 'T' || !is_file (path));
+}
+
+/* TRUE: the digest that the client has signed is that of what it sent. */
+static gboolean
+is_signed (const ShelfHandle *handle, const GByteArray *bytes)
+{
+  const char *digest = header (handle, "x-amz-content-sha256: ");
+  g_autofree char *sum = g_compute_checksum_for_data (G_CHECKSUM_SHA256, bytes->data, bytes->len);
+  return handle->signs == NULL || g_strcmp0 (digest, sum) == 0;
 }
 
 static long
@@ -350,10 +376,13 @@ receive_http (ShelfHandle *handle, const char *path, gboolean half)
 {
   g_autoptr (GByteArray) bytes = receive (handle);
   if (bytes == NULL)
-    return CURLE_READ_ERROR;
+    return goes_on (handle, 0, 0) ? CURLE_READ_ERROR : CURLE_ABORTED_BY_CALLBACK;
   if (half)
     return CURLE_SEND_ERROR; /* the client announced more bytes */
-  handle->status = !has_parent (path) ? 409 : !is_expected (handle, path) ? 412 : 201;
+  handle->status = !is_signed (handle, bytes)    ? 400
+                   : !has_parent (path)          ? 409
+                   : !is_expected (handle, path) ? 412
+                                                 : 201;
   if (handle->status != 201)
     return CURLE_OK;
   shelf_put_item (path, g_byte_array_free_to_bytes (g_steal_pointer (&bytes)));
@@ -385,7 +414,10 @@ run_http (ShelfHandle *handle, gboolean half)
       return deliver (handle, (guint8 *)text, handle->status == 207 ? strlen (text) : 0, half);
     }
   else if (!is_file (path))
-    handle->status = 404;
+    {
+      handle->status = 404;
+      return shelf_refuse (handle, half ? CURLE_RECV_ERROR : CURLE_OK);
+    }
   else
     {
       g_autoptr (GBytes) bytes = g_bytes_ref (item_at (path)->bytes);
@@ -399,6 +431,15 @@ run_http (ShelfHandle *handle, gboolean half)
 }
 
 /* ---- all kinds ---- */
+
+CURLcode
+shelf_refuse (ShelfHandle *handle, CURLcode code)
+{
+  static const char page[] = "not found";
+  if (handle->status >= 400 && g_str_has_prefix (handle->url, "http"))
+    (void)handle->write ((char *)page, 1, strlen (page), handle->write_to);
+  return code;
+}
 
 CURLcode
 shelf_run (ShelfHandle *handle, gboolean half)

@@ -26,7 +26,7 @@ run_request (ShelfHandle *handle, ShelfFault fault)
   if (fault == SHELF_ANSWERS)
     {
       handle->status = shelf.status;
-      return (CURLcode)shelf.code;
+      return shelf_refuse (handle, (CURLcode)shelf.code);
     }
   CURLcode code = shelf_run (handle, fault == SHELF_TEARS);
   return fault == SHELF_LOSES ? CURLE_RECV_ERROR : code;
@@ -114,6 +114,7 @@ clear (ShelfHandle *handle)
   g_free (handle->url);
   g_free (handle->method);
   g_free (handle->range);
+  g_free (handle->signs);
   memset (handle, 0, sizeof *handle);
 }
 
@@ -123,6 +124,9 @@ shelf_reset (CURL *curl)
 {
   clear (curl);
   set_busy (curl, TRUE);
+  g_mutex_lock (&shelf.lock);
+  g_hash_table_remove_all (shelf.options);
+  g_mutex_unlock (&shelf.lock);
 }
 
 static void
@@ -149,11 +153,11 @@ static const struct
 } shelf_options[] = { TEXT (CURLOPT_URL, url),
                       TEXT (CURLOPT_CUSTOMREQUEST, method),
                       TEXT (CURLOPT_RANGE, range),
+                      TEXT (CURLOPT_AWS_SIGV4, signs),
                       PLAIN (CURLOPT_HTTPHEADER, headers),
                       PLAIN (CURLOPT_QUOTE, commands),
                       PLAIN (CURLOPT_NOBODY, no_body),
                       PLAIN (CURLOPT_UPLOAD, sends),
-                      PLAIN (CURLOPT_AWS_SIGV4, signs),
                       PLAIN (CURLOPT_WRITEFUNCTION, write),
                       PLAIN (CURLOPT_WRITEDATA, write_to),
                       PLAIN (CURLOPT_HEADERFUNCTION, header),
@@ -165,6 +169,32 @@ static const struct
                       PLAIN (CURLOPT_XFERINFOFUNCTION, progress),
                       PLAIN (CURLOPT_XFERINFODATA, progress_of) };
 
+static const CURLoption shelf_texts[]
+    = { CURLOPT_URL,     CURLOPT_AWS_SIGV4,     CURLOPT_SSH_KNOWNHOSTS,
+        CURLOPT_USERPWD, CURLOPT_PROTOCOLS_STR, CURLOPT_SSH_PRIVATE_KEYFILE,
+        CURLOPT_CAINFO,  CURLOPT_CUSTOMREQUEST };
+
+/* With the lock. */
+static void
+note_option (CURLoption option, void *value)
+{
+  char *text = NULL;
+  if (option < CURLOPTTYPE_OBJECTPOINT)
+    text = g_strdup_printf ("%ld", (long)value);
+  for (gsize i = 0; i < G_N_ELEMENTS (shelf_texts); i++)
+    if (shelf_texts[i] == option)
+      text = g_strdup (value);
+  if (option == CURLOPT_HTTPHEADER)
+    {
+      GString *lines = g_string_new (NULL);
+      for (const struct curl_slist *at = value; at != NULL; at = at->next)
+        g_string_append_printf (lines, "%s\n", at->data);
+      text = g_string_free (lines, FALSE);
+    }
+  if (text != NULL)
+    g_hash_table_replace (shelf.options, GINT_TO_POINTER (option), text);
+}
+
 static CURLcode
 shelf_setopt (CURL *curl, CURLoption option, ...)
 {
@@ -175,6 +205,9 @@ shelf_setopt (CURL *curl, CURLoption option, ...)
   va_end (list);
   if (lacks_memory (SHELF_NO_SETTING))
     return CURLE_OUT_OF_MEMORY;
+  g_mutex_lock (&shelf.lock);
+  note_option (option, value);
+  g_mutex_unlock (&shelf.lock);
   for (gsize i = 0; i < G_N_ELEMENTS (shelf_options); i++)
     if (shelf_options[i].option == option)
       *(void **)((char *)handle + shelf_options[i].at)
@@ -252,12 +285,16 @@ shelf_clear (void)
   g_mutex_lock (&shelf.lock);
   g_clear_pointer (&shelf.items, g_hash_table_unref);
   shelf.items = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, shelf_item_free);
+  g_clear_pointer (&shelf.options, g_hash_table_unref);
+  shelf.options = g_hash_table_new_full (NULL, NULL, NULL, g_free);
   shelf_put_item ("/", NULL);
   shelf_put_item ("/files", NULL);
   shelf.requests = shelf.calls = 0;
   shelf.fault = SHELF_SOUND;
   shelf.between = shelf.during = NULL;
-  shelf.has_failed = shelf.renames_over = shelf.makes_no_folders = shelf.knows_no_tags = FALSE;
+  shelf.each_chunk = NULL;
+  shelf.has_failed = shelf.renames_over = shelf.makes_no_folders = FALSE;
+  shelf.knows_no_tags = shelf.tags_are_weak = FALSE;
   g_mutex_unlock (&shelf.lock);
 }
 
@@ -383,4 +420,25 @@ void
 shelf_knows_no_tags (gboolean is_so)
 {
   shelf.knows_no_tags = is_so;
+}
+
+void
+shelf_tags_are_weak (gboolean is_so)
+{
+  shelf.tags_are_weak = is_so;
+}
+
+void
+shelf_each_chunk (void (*act) (void))
+{
+  shelf.each_chunk = act;
+}
+
+char *
+shelf_option (int option)
+{
+  g_mutex_lock (&shelf.lock);
+  char *text = g_strdup (g_hash_table_lookup (shelf.options, GINT_TO_POINTER (option)));
+  g_mutex_unlock (&shelf.lock);
+  return text;
 }

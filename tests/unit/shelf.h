@@ -14,7 +14,7 @@ typedef enum
   SHELF_LOSES,   /* The request is carried out, and the connection ends before the answer. */
   SHELF_TEARS, /* Half of the request is carried out; the client notices that if the protocol allows
                   it. */
-  SHELF_ANSWERS,   /* The request is not carried out. http: answers the status of shelf_answer; else
+  SHELF_ANSWERS,   /* The request is not carried out. http: answers the status of shelf_answer with a page; else
                       its code. */
   SHELF_SILENT,    /* The store is silent until the client gives up. */
   SHELF_NO_HANDLE, /* No memory for a handle … */
@@ -38,6 +38,12 @@ void shelf_between (guint at, void (*act) (gpointer data), gpointer data);
 /* Calls `act` once, without any lock, after a reader has received this many bytes of one file. */
 void shelf_during (gsize after, void (*act) (gpointer data), gpointer data);
 
+/* Calls `act` before each part of a file that is sent or received; NULL: no call. */
+void shelf_each_chunk (void (*act) (void));
+/* (transfer full) (nullable): what the last request set for an option of libcurl: a number or a
+ * text; of CURLOPT_HTTPHEADER all lines. NULL: nothing. */
+char *shelf_option (int option);
+
 /* These change the store without a request. */
 void shelf_put (const char *path, const void *bytes, gsize size);
 void shelf_make_folder (const char *path);
@@ -52,3 +58,5 @@ void shelf_renames_over (gboolean is_so);
 void shelf_makes_no_folders (gboolean is_so);
 /* http: with TRUE HEAD, GET and PUT give no ETag, and conditions are ignored. */
 void shelf_knows_no_tags (gboolean is_so);
+/* http: tags are weak, as those of files that have just been written. No condition accepts them. */
+void shelf_tags_are_weak (gboolean is_so);

@@ -64,6 +64,116 @@ test_copies (void)
   for_each_kind (copies);
 }
 
+static void
+let_an_hour_pass (gpointer data)
+{
+  (void)data;
+  __atomic_fetch_add (&now_us, G_GINT64_CONSTANT (3600) * G_USEC_PER_SEC, __ATOMIC_SEQ_CST);
+}
+
+/* A limit is for what the store answers at once; a download takes the time that it takes. */
+static void
+a_download_has_no_limit (Fixture *f)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GBytes) base = make_file (LARGE_PAGES, 'a', 1, FALSE);
+  g_autoptr (Place) place = place_at (f->kind);
+  PlacePair pair = { 0 };
+  put ("/files/a.db", base);
+  place_set_limit (place, g_get_monotonic_time () + 8 * G_USEC_PER_SEC);
+  place_set_patience (place, 2 * 3600);
+  shelf_during (100000, let_an_hour_pass, NULL);
+  (void)place_refresh (place, f->to, &pair, &error);
+  g_assert_no_error (error);
+  g_assert_true (is_file (f->to, base));
+  place_pair_clear (&pair);
+}
+
+static void
+test_a_download_has_no_limit (void)
+{
+  for_each_kind (a_download_has_no_limit);
+}
+
+static void
+assert_is_copy (const Fixture *f, const char *path, guint number)
+{
+  g_autoptr (Place) place = place_at (f->kind);
+  PlaceState state = { 0 };
+  g_assert_cmpint (place_has_copy (place, path, &state), ==, number > 0);
+  g_assert_cmpuint (state.number, ==, number);
+  g_assert_cmpint (state.has_delta, ==, number > 0);
+}
+
+/* What was brought is a copy until it is changed, under the name that it has now. */
+static void
+copies_are_known (Fixture *f)
+{
+  g_autoptr (GBytes) base = make_file (SMALL_PAGES, 'a', 7, TRUE);
+  g_autoptr (GBytes) delta = make_file (2, 'c', 8, FALSE);
+  g_autofree char *moved_delta = g_strconcat (f->moved, PLACE_DELTA, NULL);
+  put ("/files/a.db", base);
+  put ("/files/a.db-delta", delta);
+  assert_is_copy (f, f->to, 0);
+  assert_copy (f, base, delta);
+  assert_is_copy (f, f->to, 7);
+  place_move_copy (f->to, f->moved);
+  assert_is_copy (f, f->to, 0);
+  assert_is_copy (f, f->moved, 7);
+  g_assert_true (is_file (moved_delta, delta));
+  place_change_copy (f->moved);
+  assert_is_copy (f, f->moved, 0);
+  g_assert_true (is_file (f->moved, base));
+}
+
+static void
+test_copies_are_known (void)
+{
+  for_each_kind (copies_are_known);
+}
+
+/* What a reader learns of a file from its first bytes. */
+static void
+headers_are_read (Fixture *f)
+{
+  static const struct
+  {
+    guint n_pages, page_bytes; /* as they stand in the header */
+    guint64 number;
+    gboolean has_delta;
+    guint64 bytes;
+    guint32 told;
+  } table[] = { { 20, 4096, 1, FALSE, 20 * 4096, 1 },
+                { 20, 512, 2, TRUE, 20 * 512, 2 },
+                { 3000000, 1, 3, FALSE, G_GUINT64_CONSTANT (3000000) * 65536, 3 }, /* 1: 64 KiB */
+                { 20, 32768, 0x7fffffff, TRUE, 20 * 32768, 0x7fffffff },
+                { 20, 4096, G_GUINT64_CONSTANT (0x180000005), FALSE, 20 * 4096, 5 } };
+  for (guint i = 0; i < G_N_ELEMENTS (table); i++)
+    {
+      g_autoptr (GBytes) bytes = make_file (1, 'a', 1, FALSE);
+      g_autofree guint8 *copy = g_memdup2 (g_bytes_get_data (bytes, NULL), PAGE_BYTES);
+      g_autoptr (Place) place = place_at (f->kind);
+      guint32 mark = place_mark (table[i].number, table[i].has_delta);
+      PlaceState state;
+      copy[16] = (guint8)(table[i].page_bytes >> 8);
+      copy[17] = (guint8)table[i].page_bytes;
+      write_big (copy + 28, table[i].n_pages);
+      memcpy (copy + PLACE_MARK_AT, &mark, sizeof mark);
+      shelf_put ("/files/a.db", copy, PAGE_BYTES);
+      g_assert_true (place_look (place, "", &state, NULL));
+      g_assert_cmpuint (state.bytes, ==, table[i].bytes);
+      g_assert_cmpuint (state.number, ==, table[i].told);
+      g_assert_cmpint (state.has_delta, ==, table[i].has_delta);
+      place_state_clear (&state);
+    }
+}
+
+static void
+test_headers_are_read (void)
+{
+  for_each_kind (headers_are_read);
+}
+
 /* Requests `at` to `last` fail: the error is reported, and no partial file is ever taken for a
  * copy. FALSE: there were not so many. */
 static gboolean
@@ -225,6 +335,13 @@ test_holds (void)
     }
 }
 
+static void
+let_a_second_pass (gpointer data)
+{
+  (void)data;
+  __atomic_fetch_add (&now_us, G_USEC_PER_SEC, __ATOMIC_SEQ_CST);
+}
+
 /* A trial leaves no file there, and failures are reported. */
 static void
 test_trial (void)
@@ -235,7 +352,11 @@ test_trial (void)
       Fixture f;
       begin (&f, &kinds[i]);
       g_autoptr (Place) place = place_at (&kinds[i]);
+      shelf_between (1, let_a_second_pass, NULL);
       g_assert_true (place_trial (place, 100000, &us, NULL));
+      shelf_between (0, NULL, NULL);
+      g_assert_cmpuint (us, >=, G_USEC_PER_SEC);
+      g_assert_cmpuint (us, <, 2 * G_USEC_PER_SEC);
       g_autofree char *names = shelf_names ();
       g_assert_cmpstr (names, ==, "");
       for (guint at = 1;; at++)
@@ -260,11 +381,20 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   copies_set_up ();
+  g_autofree char *folder = g_build_filename (
+      g_getenv ("TMPDIR") != NULL ? g_getenv ("TMPDIR") : "/tmp", "satin-copies-XXXXXX", NULL);
+  g_assert_nonnull (g_mkdtemp (folder));
+  g_setenv ("TMPDIR", folder, TRUE);
   g_test_add_func ("/place-copy/copies", test_copies);
+  g_test_add_func ("/place-copy/a-download-has-no-limit", test_a_download_has_no_limit);
+  g_test_add_func ("/place-copy/copies-are-known", test_copies_are_known);
+  g_test_add_func ("/place-copy/headers-are-read", test_headers_are_read);
   g_test_add_func ("/place-copy/every-request-fails", test_every_request_fails);
   g_test_add_func ("/place-copy/others-come-between", test_others_come_between);
   g_test_add_func ("/place-copy/no-room-here", test_no_room_here);
   g_test_add_func ("/place-copy/holds", test_holds);
   g_test_add_func ("/place-copy/trial", test_trial);
-  return g_test_run ();
+  int status = g_test_run ();
+  g_assert_cmpint (g_rmdir (folder), ==, 0); /* no test has left a file on this machine */
+  return status;
 }

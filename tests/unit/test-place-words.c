@@ -267,6 +267,8 @@ test_uris (void)
     { "s3://bucket", "s3://BUCKET/NAME" },
     { "https://shelf/a?b", "does not name a file" },
     { "https://shelf/a#b", "does not name a file" },
+    { "https://me@shelf/a?secret", "does not name a file" },
+    { "https://me@shelf/a#secret", "does not name a file" },
     { "sftp://shelf/a%0ab", "cannot be used in its path" },
     { "sftp://shelf/a%22b", "cannot be used in its path" },
     { "sftp://shelf/a%5cb", "cannot be used in its path" },

@@ -18,7 +18,7 @@
 typedef struct
 {
   const char *name, *uri;
-  gboolean renames_over, has_no_locks, has_no_tags, compares;
+  gboolean renames_over, has_no_locks, has_no_tags, has_weak_tags, compares;
 } Kind;
 
 static const Kind kinds[] = {
@@ -27,6 +27,7 @@ static const Kind kinds[] = {
   { .name = "ftps", .uri = "ftps://shelf/files/a.db" },
   { .name = "http", .uri = "http://shelf/files/a.db", .compares = TRUE },
   { .name = "http without tags", .uri = "http://shelf/files/a.db", .has_no_tags = TRUE },
+  { .name = "http with weak tags", .uri = "http://shelf/files/a.db", .has_weak_tags = TRUE },
   { .name = "s3", .uri = "s3://files/a.db", .compares = TRUE },
   { .name = "sftp without locks", .uri = "sftp://me@shelf/files/a.db", .has_no_locks = TRUE }
 };
@@ -82,6 +83,7 @@ begin (Fixture *f, const Kind *kind)
   shelf_renames_over (kind->renames_over);
   shelf_makes_no_folders (kind->has_no_locks);
   shelf_knows_no_tags (kind->has_no_tags);
+  shelf_tags_are_weak (kind->has_weak_tags);
   *f = (Fixture){ .kind = kind, .folder = g_dir_make_tmp ("satin-place-XXXXXX", NULL) };
   f->old = write_file (f, "old", 'a', OLD_BYTES);
   f->new = write_file (f, "new", 'A', NEW_BYTES);
@@ -377,44 +379,53 @@ test_a_lock_in_vain_is_not_the_last (void)
   for_each_kind (a_lock_in_vain);
 }
 
-#define HOUR_US (G_GINT64_CONSTANT (3600) * G_USEC_PER_SEC)
+/* ---- removals at stores that rename ---- */
 
-/* A file of another writer is swept when it has not changed for long: before that the writer may
- * still work on it. */
 static void
-a_leftover_of_another (Fixture *f)
+find_no_older_one (gpointer data)
 {
-  static const char name[] = "/files/a.db.123.0123abcd.4.tmp";
-  static const struct
-  {
-    gint64 later_us;
-    gsize size; /* the size to which it grows; 0: it does not grow */
-    gboolean stays;
-  } looks[] = { { 0, 1, TRUE },
-                { HOUR_US / 2, 0, TRUE },
-                { HOUR_US / 3, 2, TRUE },
-                { HOUR_US - 1, 0, TRUE },
-                { 1, 0, FALSE } };
-
-  if (strcmp (f->kind->name, "s3") == 0)
-    return; /* this store needs no temporary files and is not searched */
-  assert_put (f->place, f->old, NULL, NULL);
-  for (guint i = 0; i < G_N_ELEMENTS (looks); i++)
-    {
-      now_us += looks[i].later_us;
-      if (looks[i].size > 0)
-        shelf_put (name, "xx", looks[i].size);
-      g_assert_true (place_sweep (f->place, HOUR_US, NULL));
-      g_autoptr (GBytes) bytes = shelf_get (name);
-      g_assert_cmpint (bytes != NULL, ==, looks[i].stays);
-    }
-  assert_names ("a.db");
+  Fixture *f = data;
+  g_autoptr (Place) reader = place_at (f->kind);
+  const char *found = what_stands (f, reader);
+  g_assert_true (found == f->new || found == NULL);
 }
 
 static void
-test_a_leftover_of_another (void)
+put_back (gpointer data)
 {
-  for_each_kind (a_leftover_of_another);
+  Fixture *f = data;
+  g_autofree char *bytes = NULL;
+  gsize size;
+  g_assert_true (g_file_get_contents (f->new, &bytes, &size, NULL));
+  shelf_put ("/files/a.db", bytes, size);
+}
+
+/* No reader meets the file that stood there before the one that is removed, and TRUE means that
+ * none stands there. */
+static void
+a_removal (Fixture *f)
+{
+  g_autoptr (GError) error = NULL;
+  if (!g_str_has_prefix (f->kind->name, "sftp") && !g_str_has_prefix (f->kind->name, "ftp"))
+    return;
+  assert_put (f->place, f->old, NULL, NULL);
+  g_autoptr (GBytes) old = shelf_get ("/files/a.db");
+  shelf_put ("/files/a.db~", g_bytes_get_data (old, NULL), g_bytes_get_size (old));
+  put_back (f);
+  shelf_between (0, find_no_older_one, f);
+  g_assert_true (place_remove (f->place, "", NULL, NULL));
+  shelf_between (0, NULL, NULL);
+  assert_names ("");
+  shelf_between (0, put_back, f);
+  g_assert_false (place_remove (f->place, "", NULL, &error));
+  g_assert_error (error, PLACE_ERROR, PLACE_ERROR_DENIED);
+  shelf_between (0, NULL, NULL);
+}
+
+static void
+test_a_removal (void)
+{
+  for_each_kind (a_removal);
 }
 
 typedef struct
@@ -442,16 +453,17 @@ put_between (gpointer data)
  * rival takes over the lock of a stopped writer; then a store without conditional requests gives no
  * protection between the last look and the renames. */
 static gboolean
-race (const Kind *kind, guint at, gboolean is_patient, guint *n_undone)
+race (const Kind *kind, guint at, gboolean is_patient, gboolean has_old, guint *n_undone)
 {
   Fixture f;
   g_autoptr (GError) error = NULL;
   PlaceState one = { 0 };
   begin (&f, kind);
-  assert_put (f.place, f.old, NULL, &one);
+  if (has_old)
+    assert_put (f.place, f.old, NULL, &one);
   Rival rival = { .f = &f, .expected = &one, .is_patient = is_patient };
-  g_test_message ("%s: %s rival before request %u", kind->name, is_patient ? "patient" : "hasty",
-                  at);
+  g_test_message ("%s: %s rival before request %u%s", kind->name, is_patient ? "patient" : "hasty",
+                  at, has_old ? "" : ", nothing stood there");
   shelf_between (at, put_between, &rival);
   gboolean has_won = place_put (f.place, "", f.new, &one, NULL, &error);
   gboolean was_reached = shelf_requests () >= at;
@@ -470,12 +482,13 @@ static void
 test_one_of_two_wins (void)
 {
   for (guint i = 0; i < G_N_ELEMENTS (kinds); i++)
-    for (gboolean is_patient = FALSE; is_patient <= TRUE; is_patient++)
+    for (guint k = 0; k < 4; k++)
       {
         guint at = 1, n_undone = 0;
-        if (is_patient && (kinds[i].has_no_tags || kinds[i].renames_over))
+        gboolean is_patient = k % 2 == 1, has_old = k < 2;
+        if (is_patient && (kinds[i].has_no_tags || kinds[i].has_weak_tags || kinds[i].renames_over))
           continue;
-        while (race (&kinds[i], at, is_patient, &n_undone))
+        while (race (&kinds[i], at, is_patient, has_old, &n_undone))
           g_assert_cmpuint (++at, <, SPAN_MAX);
         gboolean has_no_help = !kinds[i].compares && (is_patient || kinds[i].has_no_locks);
         g_assert_cmpuint (at, >, 2);
@@ -493,7 +506,7 @@ main (int argc, char **argv)
   g_setenv ("AWS_ACCESS_KEY_ID", "ONE", TRUE);
   g_setenv ("AWS_SECRET_ACCESS_KEY", "TWO", TRUE);
   g_setenv ("AWS_ENDPOINT_URL", "http://shelf/", TRUE);
-  g_test_add_func ("/place/a-leftover-of-another", test_a_leftover_of_another);
+  g_test_add_func ("/place/a-removal", test_a_removal);
   g_test_add_func ("/place/promises-are-kept", test_promises_are_kept);
   g_test_add_func ("/place/an-empty-file-is-nothing", test_an_empty_file_is_nothing);
   g_test_add_func ("/place/readers-find-a-whole-file", test_readers_find_a_whole_file);
