@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Carries out the Node's effects: in the engine, to main, to the scribe, and over the links. */
+/* Carries out the Node's effects: in the engine, to main, to the scribe, and over the links.
+ * Tests: test-driver-effects, test-carried-out. */
 #include "driver-private.h"
 
 #include "engine/constant.h"

@@ -42,8 +42,20 @@ static int fails_with = COORDINATOR_ERROR_STORE;
 static GAsyncQueue *posted; /* Of Posted. */
 static GArray *steps;       /* Of NodeEvent, without what it points to. */
 static GMutex mutex;
+static GString *said; /* What scribes were told, in this order. */
 
 /* ---- the scribe, played here ---- */
+
+static void G_GNUC_PRINTF (1, 2) note (const char *format, ...)
+{
+  va_list list;
+
+  va_start (list, format);
+  g_mutex_lock (&mutex);
+  g_string_append_vprintf (said, format, list);
+  g_mutex_unlock (&mutex);
+  va_end (list);
+}
 
 Scribe *
 scribe_new (const ScribeConfig *config, Identity *identity, GError **error)
@@ -74,20 +86,23 @@ void
 scribe_finish (Scribe *scribe)
 {
   scribe->finished++;
+  note ("finish; ");
 }
 
 void
-scribe_joined (Scribe *scribe, const NodeId *id G_GNUC_UNUSED, const char *host G_GNUC_UNUSED,
-               const char *site G_GNUC_UNUSED, const char *address G_GNUC_UNUSED)
+scribe_joined (Scribe *scribe, const NodeId *id, const char *host, const char *site,
+               const char *address)
 {
   scribe->joined++;
+  note ("joined %u %s %s %s; ", id->number, host, site, address);
 }
 
 void
-scribe_constant (Scribe *scribe, const char *name G_GNUC_UNUSED, const char *type G_GNUC_UNUSED,
-                 GBytes *value G_GNUC_UNUSED)
+scribe_constant (Scribe *scribe, const char *name, const char *type, GBytes *value)
 {
   scribe->constants++;
+  note ("constant %s %s %.*s; ", name, type, (int)g_bytes_get_size (value),
+        (const char *)g_bytes_get_data (value, NULL));
 }
 
 void
@@ -98,46 +113,53 @@ scribe_best (Scribe *scribe, const char *name G_GNUC_UNUSED, const char *type G_
 }
 
 void
-scribe_load (Scribe *scribe, const char *path G_GNUC_UNUSED)
+scribe_load (Scribe *scribe, const char *path)
 {
   scribe->loads++;
+  note ("load %s; ", path != NULL ? path : "all");
 }
 
 void
 scribe_ticket (Scribe *scribe, guint64 ticket)
 {
   scribe->ticket = ticket;
+  note ("ticket %u; ", (guint)ticket);
 }
 
 void
-scribe_told (Scribe *scribe, const char *kind G_GNUC_UNUSED, const NodeId *node G_GNUC_UNUSED,
-             const char *path G_GNUC_UNUSED, guint64 work_us G_GNUC_UNUSED,
-             const char *detail G_GNUC_UNUSED, gint64 age_us)
+scribe_told (Scribe *scribe, const char *kind, const NodeId *node, const char *path,
+             guint64 work_us, const char *detail, gint64 age_us)
 {
   scribe->age_us = age_us;
+  note ("told %s %u %s %u %s; ", kind, node->number, path, (guint)work_us, detail);
 }
 
 void
 scribe_save (Scribe *scribe G_GNUC_UNUSED, GPtrArray *rows)
 {
+  note ("save %u; ", rows->len);
   g_ptr_array_unref (rows);
 }
 
 void
-scribe_event (Scribe *scribe G_GNUC_UNUSED, const char *kind G_GNUC_UNUSED,
-              const NodeId *node G_GNUC_UNUSED, const char *path G_GNUC_UNUSED,
-              guint64 work_us G_GNUC_UNUSED, const char *detail G_GNUC_UNUSED)
+scribe_event (Scribe *scribe G_GNUC_UNUSED, const char *kind, const NodeId *node,
+              const char *path G_GNUC_UNUSED, guint64 work_us G_GNUC_UNUSED, const char *detail)
 {
+  note ("event %s %u %s; ", kind, node->number, detail);
 }
 
 void
-scribe_present (Scribe *scribe G_GNUC_UNUSED, const GArray *ids G_GNUC_UNUSED)
+scribe_present (Scribe *scribe G_GNUC_UNUSED, const GArray *ids)
 {
+  for (guint i = 0; i < ids->len; i++)
+    note ("present %u; ", g_array_index (ids, NodeId, i).number);
 }
 
 void
-scribe_answer (Scribe *scribe G_GNUC_UNUSED, GBytes *answer G_GNUC_UNUSED, int code G_GNUC_UNUSED)
+scribe_answer (Scribe *scribe G_GNUC_UNUSED, GBytes *answer, int code)
 {
+  note ("answer %.*s %d; ", (int)g_bytes_get_size (answer),
+        (const char *)g_bytes_get_data (answer, NULL), code);
 }
 
 void
@@ -199,7 +221,16 @@ node_members (Node *node G_GNUC_UNUSED)
 {
   GArray *members = g_array_new (FALSE, TRUE, sizeof (NodeMember));
 
-  return g_array_set_size (members, 2);
+  g_array_set_size (members, 2);
+  for (guint i = 0; i < members->len; i++)
+    {
+      NodeMember *member = &g_array_index (members, NodeMember, i);
+      member->id.number = i + 1;
+      member->host = (char *)"host";
+      member->site = (char *)"site";
+      member->address = (char *)"address";
+    }
+  return members;
 }
 
 NodeId
@@ -240,16 +271,23 @@ engine_best (Engine *engine G_GNUC_UNUSED, guint i G_GNUC_UNUSED)
   return g_bytes_new ("7", 1);
 }
 
+static SatinConst_ known_constant; /* "known"; the others are bytes. */
+
 SatinConst_ *
-constant_find (const char *name G_GNUC_UNUSED)
+constant_find (const char *name)
 {
-  return NULL;
+  return strcmp (name, "known") == 0 ? &known_constant : NULL;
 }
 
+/* A type is named by where it lies in `types`. */
+static const SatinType types[4];
+
 char *
-record_signature (const SatinType *type G_GNUC_UNUSED)
+record_signature (const SatinType *type)
 {
-  return g_strdup ("x");
+  return type >= types && type < types + G_N_ELEMENTS (types)
+             ? g_strdup_printf ("type-%d", (int)(type - types))
+             : g_strdup ("x");
 }
 
 guint64
@@ -297,9 +335,11 @@ begin_driver (gboolean founder)
   if (steps == NULL)
     {
       posted = g_async_queue_new ();
+      said = g_string_new (NULL);
       steps = g_array_new (FALSE, FALSE, sizeof (NodeEvent));
     }
   g_array_set_size (steps, 0);
+  g_string_truncate (said, 0);
   driver->config.jobs = jobs;
   driver->config.checkpoint = "/checkpoint";
   driver->config.folder = g_dir_make_tmp ("satin-keeper-XXXXXX", NULL);

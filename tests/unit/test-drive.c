@@ -115,14 +115,23 @@ on_post (gpointer data)
 }
 
 static gpointer
+say_something (gpointer data)
+{
+  World *world = data;
+
+  g_atomic_int_inc (&world->due);
+  drive_wake (world->drive);
+  return NULL;
+}
+
+static gpointer
 post_all (gpointer data)
 {
   World *world = data;
 
   for (guint i = 0; i < POSTS; i++)
     {
-      g_atomic_int_inc (&world->due);
-      drive_wake (world->drive);
+      (void)say_something (world);
       if (ATTACHED == 0 || i % RARE != 0)
         continue;
       g_autoptr (GSource) source = g_idle_source_new ();
@@ -186,13 +195,19 @@ all_came (gpointer data)
   return quit (world);
 }
 
+/* (transfer full: source) */
+static void
+attach (World *world, GSource *source, GSourceFunc function)
+{
+  g_source_set_callback (source, function, world, NULL);
+  g_source_attach (source, world->context);
+  g_source_unref (source);
+}
+
 static void
 every_ms (World *world, GSourceFunc function)
 {
-  g_autoptr (GSource) source = g_timeout_source_new (1);
-
-  g_source_set_callback (source, function, world, NULL);
-  g_source_attach (source, world->context);
+  attach (world, g_timeout_source_new (1), function);
 }
 
 static void
@@ -270,12 +285,9 @@ test_what_a_worker_leaves_is_written (void)
   thread = g_thread_new ("drive", be_thread, &world);
   for (guint i = 0; i < 1000; i++)
     {
-      gint before;
-
       g_atomic_int_inc (&world.wanted);
-      g_atomic_int_inc (&world.due);
-      drive_wake (world.drive);
-      before = g_atomic_int_get (&world.flushed);
+      (void)say_something (&world);
+      gint before = g_atomic_int_get (&world.flushed);
       if (!drive_idle (world.drive, until_served, &world, 0))
         continue; /* the thread was driving */
       while (g_atomic_int_get (&world.flushed) == before)
@@ -464,19 +476,24 @@ test_what_may_be_late_is_heard (void)
   check_is_heard (0, drive_wake_late);
 }
 
+static gboolean
+set_timer (gpointer data)
+{
+  drive_set_timer (((World *)data)->drive, g_get_monotonic_time () + 1);
+  return G_SOURCE_REMOVE;
+}
+
 static DriveWish
 set_timer_and_leave (void *data)
 {
-  World *world = data;
-
-  drive_set_timer (world->drive, g_get_monotonic_time () + 1);
+  set_timer (data);
   return DRIVE_LEAVE;
 }
 
 static gboolean
-is_timed (World *world)
+all_timed (World *world)
 {
-  return g_atomic_int_get (&world->timed) > 0;
+  return g_atomic_int_get (&world->timed) >= world->wanted;
 }
 
 /* No event follows after the worker has left, but the thread looks after a while. */
@@ -490,35 +507,81 @@ test_a_timer_that_a_worker_leaves_goes_off (void)
     {
       drive_once (&world);
       g_atomic_int_set (&world.timed, 0);
+      world.wanted = 1;
       if (drive_idle (world.drive, set_timer_and_leave, &world, 0))
-        wait_for (&world, is_timed);
+        wait_for (&world, all_timed);
+    }
+  end_pipe (&world, thread);
+}
+
+static DriveWish
+leave_when_another_speaks (void *data)
+{
+  g_thread_join (g_thread_new ("other", say_something, data));
+  return DRIVE_LEAVE;
+}
+
+/* What another thread says to a worker that is about to leave is heard without the alarm. */
+static void
+test_what_a_leaving_worker_is_told_is_heard (void)
+{
+  World world;
+  GThread *thread = begin_pipe (&world, NEVER_US);
+
+  for (guint i = 0; i < 20; i++)
+    {
+      while (!drive_idle (world.drive, leave_when_another_speaks, &world, 0))
+        continue;
+      wait_for (&world, is_served);
+    }
+  end_pipe (&world, thread);
+}
+
+/* What a worker said before it drives was left for itself. */
+static void
+test_a_worker_hears_itself_first (void)
+{
+  World world;
+  GThread *thread = begin_pipe (&world, NEVER_US);
+
+  world.due = world.wanted = 1;
+  while (!drive_idle (world.drive, until_served, &world, G_USEC_PER_SEC))
+    continue;
+  g_assert_cmpuint (world.served, ==, 1);
+  end_pipe (&world, thread);
+}
+
+/* A timer goes off once for each time that it is set, though another source is due later. */
+static void
+test_a_timer_goes_off_once (void)
+{
+  World world;
+  GThread *thread = begin_pipe (&world, 0);
+
+  attach (&world, g_timeout_source_new_seconds (3600), quit);
+  for (world.wanted = 1; world.wanted <= 20; world.wanted++)
+    {
+      attach (&world, g_idle_source_new (), set_timer);
+      wait_for (&world, all_timed);
+      send_byte (&world); /* the thread turns again */
+      send_byte (&world);
+      g_assert_cmpint (g_atomic_int_get (&world.timed), ==, world.wanted);
     }
   end_pipe (&world, thread);
 }
 
 static void
-test_the_thread_alone (void)
+test_all (gconstpointer data)
 {
-  check (0, 0);
-}
-
-static void
-test_workers_that_spin (void)
-{
-  check (WORKERS, 100);
-}
-
-static void
-test_workers_that_sleep (void)
-{
-  check (WORKERS, 0);
+  check (((const guint *)data)[0], ((const guint *)data)[1]);
 }
 
 int
 main (int argc, char **argv)
 {
+  static const guint alone[] = { 0, 0 }, spinning[] = { WORKERS, 100 }, sleeping[] = { WORKERS, 0 };
   g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/drive/the-thread-alone-loses-nothing", test_the_thread_alone);
+  g_test_add_data_func ("/drive/the-thread-alone-loses-nothing", alone, test_all);
   g_test_add_func ("/drive/what-a-worker-leaves-is-written", test_what_a_worker_leaves_is_written);
   g_test_add_func ("/drive/what-comes-after-a-worker-wakes-the-thread",
                    test_what_comes_after_a_worker_wakes_the_thread);
@@ -527,7 +590,12 @@ main (int argc, char **argv)
   g_test_add_func ("/drive/what-may-be-late-is-heard", test_what_may_be_late_is_heard);
   g_test_add_func ("/drive/a-timer-that-a-worker-leaves-goes-off",
                    test_a_timer_that_a_worker_leaves_goes_off);
-  g_test_add_func ("/drive/nothing-is-lost-between-the-thread-and-workers", test_workers_that_spin);
-  g_test_add_func ("/drive/workers-asleep-in-the-poll-lose-nothing", test_workers_that_sleep);
+  g_test_add_func ("/drive/what-a-leaving-worker-is-told-is-heard",
+                   test_what_a_leaving_worker_is_told_is_heard);
+  g_test_add_func ("/drive/a-worker-hears-itself-first", test_a_worker_hears_itself_first);
+  g_test_add_func ("/drive/a-timer-goes-off-once", test_a_timer_goes_off_once);
+  g_test_add_data_func ("/drive/nothing-is-lost-between-the-thread-and-workers", spinning,
+                        test_all);
+  g_test_add_data_func ("/drive/workers-asleep-in-the-poll-lose-nothing", sleeping, test_all);
   return g_test_run ();
 }

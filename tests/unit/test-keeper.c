@@ -196,6 +196,76 @@ test_what_happened_is_told_with_its_age_and_ticket (void)
 }
 
 static void
+assert_said (const char *expected)
+{
+  g_assert_cmpstr (said->str, ==, expected);
+  g_string_truncate (said, 0);
+}
+
+/* What a ticket acknowledges has been given before it, since the scribe may take both apart; and
+ * all is given as it was said. */
+static void
+test_a_scribe_is_given_what_was_said (void)
+{
+  Driver *driver = begin_driver (FALSE);
+  NodeEffect effect = { .text = (char *)"requeued",
+                        .text2 = (char *)"why",
+                        .path = (char *)"/7",
+                        .node = { .number = 8 },
+                        .work_us = 6,
+                        .number = 9 };
+  GPtrArray *rows = g_ptr_array_new ();
+  g_autoptr (GBytes) answer = g_bytes_new_static ("42", 2);
+
+  (void)open_next (driver);
+  assert_said ("joined 1 host site address; joined 2 host site address; constant const/a ay 1; "
+               "event elected 1 coordinator in term 4; load all; ");
+  g_ptr_array_set_size (rows, 2);
+  keeper_save (driver, rows, 5);
+  assert_said ("save 2; ticket 5; ");
+  keeper_event (driver, &effect);
+  assert_said ("told requeued 8 /7 6 why; ticket 9; ");
+  keeper_salvage (driver, "/3");
+  assert_said ("load /3; ");
+  known_constant.type = &types[3];
+  keeper_constant (driver, "const/known", answer);
+  assert_said ("constant const/known type-3 42; ");
+  keeper_constant (driver, "input/known", answer);
+  assert_said ("constant input/known ay 42; ");
+  keeper_answer (driver, answer, 3);
+  assert_said ("answer 42 3; ");
+  keeper_final (driver);
+  assert_said ("present 1; present 2; finish; ");
+  end_driver (driver);
+}
+
+/* Jobs are named with the types of their results and arguments. */
+static void
+test_jobs_have_their_types (void)
+{
+  static const SatinJob one = { .name = "one", .result = &types[0], .args = &types[1] },
+                        two = { .name = "two", .result = &types[2], .args = &types[3] };
+  static const SatinJob *const jobs[] = { &one, &two, NULL };
+  Driver *driver = begin_driver (TRUE);
+
+  driver->config.jobs = jobs;
+  keeper_open (driver, &(NodeEffect){ .number = 3, .whole = TRUE });
+  g_autofree Posted *opened = g_async_queue_timeout_pop (posted, WAIT_US);
+  const ScribeConfig *config = &scribes[0].config;
+  for (guint i = 0; i < 2; i++)
+    {
+      g_autofree char *result = g_strdup_printf ("type-%u", 2 * i);
+      g_autofree char *args = g_strdup_printf ("type-%u", 2 * i + 1);
+      g_assert_cmpstr (config->job_names[i], ==, jobs[i]->name);
+      g_assert_cmpstr (config->job_types[i], ==, result);
+      g_assert_cmpstr (config->job_args[i], ==, args);
+    }
+  g_assert_null (config->job_names[2]);
+  (void)opened->function (opened->data);
+  end_driver (driver);
+}
+
+static void
 test_a_bid_says_what_it_found (void)
 {
   for (gint turn = 0; turn < 3; turn++)
@@ -232,6 +302,8 @@ main (int argc, char **argv)
   TEST ("a-scribe-that-cannot-be-had-is-told", test_a_scribe_that_cannot_be_had_is_told);
   TEST ("what-happened-is-told-with-its-age-and-ticket",
         test_what_happened_is_told_with_its_age_and_ticket);
+  TEST ("a-scribe-is-given-what-was-said", test_a_scribe_is_given_what_was_said);
+  TEST ("jobs-have-their-types", test_jobs_have_their_types);
   TEST ("a-bid-says-what-it-found", test_a_bid_says_what_it_found);
   return g_test_run ();
 }

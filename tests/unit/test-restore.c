@@ -226,14 +226,22 @@ test_people_see_rows_and_nodes (void)
   g_assert_cmpuint (node->rows, ==, 0);
 }
 
-/* A wrong byte in a row of any table is reported, whatever the row is for. */
+/* A wrong byte in a row of any table is reported, whatever the row is for, and so is the number of
+ * results that are damaged or missing. */
 static void
 test_damage_of_any_table_is_told (void)
 {
-  static const char *const damages[]
-      = { "UPDATE event SET detail = 'other' WHERE id = (SELECT max (id) FROM event)",
-          "UPDATE run SET value = 'other' WHERE key = 'done'", "UPDATE job SET name = 'other'",
-          "UPDATE node SET host = 'other'" };
+  static const struct
+  {
+    const char *text;
+    guint n_bad;
+  } damages[]
+      = { { "UPDATE event SET detail = 'other' WHERE id = (SELECT max (id) FROM event)", 0 },
+          { "UPDATE run SET value = 'other' WHERE key = 'done'", 0 },
+          { "UPDATE job SET name = 'other'", 0 },
+          { "UPDATE node SET host = 'other'", 0 },
+          { "UPDATE result SET work_s = 99 WHERE path = '/0/1'", 1 },
+          { "DELETE FROM result WHERE path = '/0/2'", 1 } };
   for (gsize i = 0; i < G_N_ELEMENTS (damages); i++)
     {
       g_autoptr (Place) place = place_new ();
@@ -244,19 +252,41 @@ test_damage_of_any_table_is_told (void)
       scribe_joined (scribe, &node, "host1", "here", "unix:/one");
       scribe_event (scribe, "began", &node, NULL, 0, "as it should");
       save_one (scribe, row_make ("/0/1", 1, 1000, 0.1));
+      save_one (scribe, row_make ("/0/2", 1, 1000, 0.1));
       finish (place, scribe);
       scribe_free (scribe);
       g_assert_true (restore_look (place->target, &restore, NULL));
       g_assert_null (restore.damage);
       restore_clear (&restore);
       g_assert_cmpint (sqlite3_open (place->target, &db), ==, SQLITE_OK);
-      g_assert_cmpint (sqlite3_exec (db, damages[i], NULL, NULL, NULL), ==, SQLITE_OK);
+      g_assert_cmpint (sqlite3_exec (db, damages[i].text, NULL, NULL, NULL), ==, SQLITE_OK);
       g_assert_cmpint (sqlite3_changes (db), ==, 1);
       g_assert_cmpint (sqlite3_close (db), ==, SQLITE_OK);
       g_assert_true (restore_look (place->target, &restore, NULL));
       g_assert_nonnull (restore.damage);
+      g_assert_cmpuint (restore.rows_bad, ==, damages[i].n_bad);
       restore_clear (&restore);
     }
+}
+
+/* A copy is another file with the same rows. It replaces nothing, and nothing else is left. */
+static void
+test_a_copy_replaces_nothing (void)
+{
+  g_autoptr (Place) place = place_new ();
+  g_autoptr (GError) error = NULL;
+  g_autofree char *to = g_build_filename (place->folder, "copy", NULL);
+  write_checkpoint (place, FALSE);
+  g_assert_true (restore_copy (place->target, to, &error));
+  g_assert_no_error (error);
+  assert_answer (to, "SELECT count(*) FROM result", "2");
+  g_assert_true (g_file_set_contents (to, "somebody's", -1, NULL));
+  g_assert_false (restore_copy (place->target, to, &error));
+  g_assert_error (error, COORDINATOR_ERROR, COORDINATOR_ERROR_STORE);
+  g_assert_nonnull (strstr (error->message, "is there already"));
+  g_autoptr (GBytes) stands = contents (to);
+  g_assert_cmpmem (g_bytes_get_data (stands, NULL), g_bytes_get_size (stands), "somebody's", 10);
+  g_assert_cmpuint (place_strangers (place), ==, 1);
 }
 
 /* A wrong answer would be worse than none: an input that a damaged file lost is read again only if
@@ -502,6 +532,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/restore/damage-of-any-table", test_damage_of_any_table_is_told);
+  g_test_add_func ("/restore/a-copy-replaces-nothing", test_a_copy_replaces_nothing);
   g_test_add_func ("/restore/nothing-there-is-a-fresh-start", test_nothing_there_is_a_fresh_start);
   g_test_add_func ("/restore/a-look-finds-all-that-a-start-needs",
                    test_a_look_finds_all_that_a_start_needs);

@@ -153,6 +153,75 @@ test_failures_with_deltas (void)
     }
 }
 
+#define TOLD_ROWS 40
+
+typedef struct
+{
+  Place *place;
+  Scribe *scribe;
+  guint n_saved;
+} Late;
+
+/* Saves another row, and lets the scribe write it, while the publication is under way. */
+static void
+save_meanwhile (gpointer data)
+{
+  Late *late = data;
+  const struct timespec pause = { .tv_nsec = 5000000 };
+  if (late->scribe == NULL || late->n_saved == TOLD_ROWS)
+    return;
+  g_autofree char *path = g_strdup_printf ("/%u", late->n_saved);
+  save_one (late->scribe, row_make (path, 1, 1, 0.001));
+  scribe_ticket (late->scribe, ++late->n_saved);
+  (void)nanosleep (&pause, NULL);
+}
+
+/* In the scribe's thread, which publishes nothing else meanwhile. */
+static void
+look_when_told (const ScribeNews *news, void *data)
+{
+  Late *late = data;
+  if (news->kind == SCRIBE_PUBLISHED && news->ticket > 0)
+    {
+      g_autofree char *path = g_build_filename (late->place->folder, "seen", NULL);
+      g_autoptr (GBytes) bytes = far_bytes (FAR_FILE);
+      g_assert_true (g_file_set_contents (path, g_bytes_get_data (bytes, NULL),
+                                          (gssize)g_bytes_get_size (bytes), NULL));
+      g_autofree char *rows = ask (path, "SELECT count(*) FROM result");
+      g_assert_cmpuint (g_ascii_strtoull (rows, NULL, 10), >=, news->ticket);
+    }
+  place_notify (news, late->place);
+}
+
+/* A ticket is acknowledged when all rows up to it stand at the place, whatever is written here
+ * while they are on their way. */
+static void
+is_published_when_told (const FarKind *kind)
+{
+  g_autoptr (Place) place = far_place_new (kind);
+  g_autoptr (GError) error = NULL;
+  ScribeConfig config = far_config (place, MS_US);
+  Late late = { .place = place };
+  config.notify = look_when_told;
+  config.data = &late;
+  late.scribe = far_scribe (&config, &error);
+  g_assert_no_error (error);
+  shelf_between (0, save_meanwhile, &late);
+  save_one (late.scribe, row_make ("/99", 1, 1, 0.001));
+  pthread_mutex_lock (&place->lock);
+  while (place->ticket < TOLD_ROWS)
+    pthread_cond_wait (&place->wake, &place->lock);
+  pthread_mutex_unlock (&place->lock);
+  shelf_between (0, NULL, NULL);
+  finish_all (place, late.scribe);
+}
+
+static void
+test_is_published_when_told (void)
+{
+  for_each_kind (is_published_when_told);
+}
+
 /* A coordinator that cannot read or write the place does not begin, and leaves no file. When the
  * store works again, it begins with all rows there. */
 static gboolean
@@ -287,6 +356,7 @@ main (int argc, char **argv)
   far_set_up ();
   g_test_add_func ("/scribe-far/finish-moves", test_finish_moves);
   g_test_add_func ("/scribe-far/goes-on", test_goes_on);
+  g_test_add_func ("/scribe-far/is-published-when-told", test_is_published_when_told);
   g_test_add_func ("/scribe-far/deltas", test_deltas);
   g_test_add_func ("/scribe-far/failures-in-the-middle", test_failures_in_the_middle);
   g_test_add_func ("/scribe-far/failures-with-deltas", test_failures_with_deltas);
