@@ -14,8 +14,8 @@ typedef enum
   SHELF_LOSES,   /* The request is carried out, and the connection ends before the answer. */
   SHELF_TEARS, /* Half of the request is carried out; the client notices that if the protocol allows
                   it. */
-  SHELF_ANSWERS,   /* The request is not carried out. http: answers the status of shelf_answer with a page; else
-                      its code. */
+  SHELF_ANSWERS, /* The request is not carried out. http: answers the status of shelf_answer with a
+                    page; else its code. */
   SHELF_SILENT,    /* The store is silent until the client gives up. */
   SHELF_NO_HANDLE, /* No memory for a handle … */
   SHELF_NO_SETTING, /* … an option … */

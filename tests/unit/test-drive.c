@@ -543,7 +543,6 @@ test_a_worker_hears_itself_first (void)
 {
   World world;
   GThread *thread = begin_pipe (&world, NEVER_US);
-
   world.due = world.wanted = 1;
   while (!drive_idle (world.drive, until_served, &world, G_USEC_PER_SEC))
     continue;
