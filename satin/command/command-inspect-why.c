@@ -250,7 +250,9 @@ print_missing (const Why *why, const Tree *tree)
 static void
 print_nothing (const Why *why, const ForestView *view, const char *name)
 {
-  g_autofree char *known = forest_path (why->forest, view->depth_known);
+  gboolean begun = view->root <= view->last_root; /* roots come one after the other */
+  g_autofree char *known
+      = begun ? forest_path (why->forest, view->depth_known) : path_of_root (view->last_root);
 
   if (strcmp (known, why->path) == 0 && why->path[0] != '\0')
     g_print (

@@ -9,8 +9,7 @@
 struct Forest
 {
   Stems *stems;
-  guint32 root; /* the number of the top job's root ... */
-  GArray *top;  /* ... and of guint32: the numbers of its path */
+  GArray *top; /* of guint32: the numbers of the top job's path, from its root */
   GArray *numbers;
   guint depth;
   GDestroyNotify row_free;
@@ -47,7 +46,7 @@ forest_new (Stems *stems, const char *path, guint depth, GDestroyNotify row_free
   g_assert (depth <= FOREST_DEPTH_MAX);
   Forest *forest = g_new0 (Forest, 1);
   forest->stems = stems;
-  forest->root = root;
+  forest->view.root = root;
   forest->top = g_steal_pointer (&top);
   forest->numbers = g_array_new (FALSE, FALSE, sizeof (guint32));
   forest->depth = depth;
@@ -142,7 +141,7 @@ read_path (Forest *forest, const char *path)
   if (!path_to_numbers (forest->stems, path, &root, forest->numbers))
     return FOREST_UNKNOWN;
   forest->view.last_root = MAX (forest->view.last_root, root);
-  return root == forest->root ? FOREST_SHOWN : FOREST_OUTSIDE;
+  return root == forest->view.root ? FOREST_SHOWN : FOREST_OUTSIDE;
 }
 
 ForestPlace
@@ -246,7 +245,7 @@ forest_view (Forest *forest)
 char *
 forest_path (Forest *forest, gsize depth)
 {
-  g_autofree char *root = path_of_root (forest->root);
+  g_autofree char *root = path_of_root (forest->view.root);
   return path_extend (forest->stems, root, (const guint32 *)(void *)forest->top->data,
                       MIN (depth, forest->top->len));
 }

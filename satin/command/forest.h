@@ -31,8 +31,9 @@ typedef struct
                         the top job, too */
   /* For a top job of which nothing is saved: the depth of the deepest job on its path that is known
    * to have existed, since something at, below or beside it is saved. If that is the top job's own
-   * depth, it was spawned. */
+   * depth, it was spawned. Tells nothing of a root after last_root. */
   gsize depth_known;
+  guint32 root;      /* the number of the top job's root */
   guint32 last_root; /* the greatest number of a root of which something is saved */
 } ForestView;
 
