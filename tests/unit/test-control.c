@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Asking the nodes of a run from outside. Each node is a thread that listens in the run's folder
- * under the pid of a living process. */
+/* Asking the nodes of a run from outside. */
+#include "fake-node.h"
+
 #include "folder/ask-status.h"
 #include "folder/control.h"
-#include "folder/folder.h"
 #include "folder/relay.h"
-#include "link/wire-private.h"
-
-#include "host/whole.h"
 
 #include <glib/gstdio.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 #define NODES 2
 #define CREDENTIAL "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
@@ -21,22 +14,19 @@
 
 typedef struct
 {
-  gint64 pid;
+  FakeNode fake;
   const char *status;  /* (nullable): what it answers to "status" */
   gsize sizes[FILES];  /* sizes of its files; 0: it has no such file */
   char letter;         /* the letter that fills its files */
   gsize piece;         /* the bytes that are sent at a time */
   guint gone_after;    /* the node is gone after so many pieces; 0: it stays */
   guint pieces, taken; /* the pieces sent, and how often the receiver reported that it has all */
-  char *address;
-  int fd;
-  GThread *thread;
-} FakeNode;
+} Node;
 
 typedef struct
 {
   char *path;
-  FakeNode nodes[NODES];
+  Node nodes[NODES];
 } Fixture;
 
 static gboolean disk_fails;
@@ -50,24 +40,8 @@ fsync (int fd G_GNUC_UNUSED)
 
 /* ---- nodes ---- */
 
-static gboolean
-greet (int fd)
-{
-  guint8 greeting[MAGIC_SIZE + NONCE_SIZE + 2] = MAGIC, frame[1 + NONCE_SIZE + PROOF_SIZE];
-  guint8 proof[PROOF_SIZE];
-
-  if (!whole_write (fd, greeting, sizeof greeting)
-      || whole_read (fd, frame, sizeof frame) != sizeof frame)
-    return FALSE;
-  wire_prove (CREDENTIAL, "dialler", greeting + MAGIC_SIZE, frame + 1, frame[0], proof);
-  if (!wire_proof_is_equal (frame + 1 + NONCE_SIZE, proof))
-    return FALSE;
-  wire_prove (CREDENTIAL, "greeter", greeting + MAGIC_SIZE, frame + 1, frame[0], proof);
-  return whole_write (fd, proof, sizeof proof);
-}
-
 static void
-add_piece (const FakeNode *node, const char *words, GString *reply)
+add_piece (const Node *node, const char *words, GString *reply)
 {
   g_auto (GStrv) word = g_strsplit (words, " ", 2);
   gsize offset = word[1] != NULL ? (gsize)g_ascii_strtoull (word[1], NULL, 10) : 0;
@@ -85,8 +59,10 @@ add_piece (const FakeNode *node, const char *words, GString *reply)
 
 /* FALSE if the node is gone. */
 static gboolean
-answer (FakeNode *node, const char *request, GString *reply)
+answer (gpointer data, const char *request, GString *reply)
 {
+  Node *node = data;
+
   if (g_str_has_prefix (request, CONTROL_FILE))
     {
       add_piece (node, request + strlen (CONTROL_FILE), reply);
@@ -105,62 +81,9 @@ answer (FakeNode *node, const char *request, GString *reply)
 }
 
 static void
-serve (FakeNode *node, int fd)
-{
-  guint64 size;
-
-  while (whole_read (fd, &size, sizeof size) == sizeof size)
-    {
-      g_autofree char *request = g_malloc0 (size + 1);
-      g_autoptr (GString) reply = g_string_new (NULL);
-
-      if (whole_read (fd, request, size) != (gssize)size || !answer (node, request, reply))
-        return;
-      size = reply->len;
-      if (!whole_write (fd, &size, sizeof size) || !whole_write (fd, reply->str, reply->len))
-        return;
-    }
-}
-
-static gpointer
-be_a_node (gpointer data)
-{
-  FakeNode *node = data;
-
-  for (int fd; (fd = accept (node->fd, NULL, NULL)) >= 0; close (fd))
-    if (greet (fd))
-      serve (node, fd);
-  return NULL;
-}
-
-static void
 node_begin (Fixture *f, guint n)
 {
-  FakeNode *node = &f->nodes[n];
-  struct sockaddr_un place = { .sun_family = AF_UNIX };
-  g_autofree char *socket_file = folder_node_file (node->pid, FOLDER_NODE_SOCKET);
-  g_autofree char *path = g_build_filename (f->path, socket_file, NULL);
-  g_autofree char *file = folder_node_file (node->pid, FOLDER_NODE_ADDRESS);
-
-  g_strlcpy (place.sun_path, path, sizeof place.sun_path);
-  node->fd = socket (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  g_assert_cmpint (bind (node->fd, (struct sockaddr *)&place, sizeof place), ==, 0);
-  g_assert_cmpint (listen (node->fd, 10), ==, 0);
-  node->address = g_strconcat ("unix:", path, NULL);
-  g_autoptr (GBytes) bytes = g_bytes_new (node->address, strlen (node->address));
-  g_assert_true (folder_write (f->path, file, bytes, NULL));
-  node->thread = g_thread_new ("node", be_a_node, node);
-}
-
-static void
-node_end (FakeNode *node)
-{
-  if (node->thread == NULL)
-    return;
-  shutdown (node->fd, SHUT_RDWR);
-  g_thread_join (g_steal_pointer (&node->thread));
-  close (node->fd);
-  g_clear_pointer (&node->address, g_free);
+  fake_node_begin (&f->nodes[n].fake, f->path);
 }
 
 static void
@@ -169,10 +92,12 @@ set_up (Fixture *f, gconstpointer data G_GNUC_UNUSED)
   g_autoptr (GBytes) credential = g_bytes_new_static (CREDENTIAL, strlen (CREDENTIAL));
 
   *f = (Fixture){ .path = g_dir_make_tmp ("satin-control-XXXXXX", NULL) };
-  f->nodes[0].pid = MIN (getpid (), getppid ());
-  f->nodes[1].pid = MAX (getpid (), getppid ());
+  f->nodes[0].fake.pid = MIN (getpid (), getppid ());
+  f->nodes[1].fake.pid = MAX (getpid (), getppid ());
   for (guint n = 0; n < NODES; n++)
     {
+      f->nodes[n].fake.answer = answer;
+      f->nodes[n].fake.data = &f->nodes[n];
       f->nodes[n].letter = (char)('a' + n);
       f->nodes[n].piece = 1000;
     }
@@ -183,7 +108,7 @@ static void
 tear_down (Fixture *f, gconstpointer data G_GNUC_UNUSED)
 {
   for (guint n = 0; n < NODES; n++)
-    node_end (&f->nodes[n]);
+    fake_node_end (&f->nodes[n].fake);
   (void)folder_remove (f->path, NULL);
   g_free (f->path);
 }
@@ -208,11 +133,11 @@ any_node_answers (Fixture *f, gconstpointer data G_GNUC_UNUSED)
   f->nodes[0].status = "one";
   g_autofree char *first = control_ask (f->path, "status", NULL);
   g_assert_cmpstr (first, ==, "one");
-  g_autofree char *this = control_ask_at (f->path, f->nodes[1].address, "status");
+  g_autofree char *this = control_ask_at (f->path, f->nodes[1].fake.address, "status");
   g_assert_cmpstr (this, ==, "two");
   folder_disclaim (f->path, FOLDER_FILE_CREDENTIAL);
   g_assert_null (control_ask (f->path, "status", NULL));
-  g_assert_null (control_ask_at (f->path, f->nodes[1].address, "status"));
+  g_assert_null (control_ask_at (f->path, f->nodes[1].fake.address, "status"));
 }
 
 /* The coordinator knows most. If it does not answer, the answer of another node is used. */
@@ -224,7 +149,7 @@ the_coordinator_is_asked (Fixture *f, gconstpointer data G_GNUC_UNUSED)
   g_autofree char *of_it = g_strdup_printf (
       "{\"nodes\":[1,{\"address\":\"unix:/x\"},{\"roles\":[\"master\",3],\"address\":\"unix:/y\"},"
       "{\"roles\":[\"master\",\"coordinator\"],\"address\":\"%s\"}]}",
-      f->nodes[1].address);
+      f->nodes[1].fake.address);
   const struct
   {
     const char *first, *second, *wanted;
