@@ -68,6 +68,48 @@ test_too_many_are_not_kept (void)
   g_assert_null (buffer_take (G_MAXSIZE - 1));
 }
 
+/* Buffers of `n` sizes, which are marked. */
+static void
+give_marked (const gsize *sizes, guint n)
+{
+  guint8 *all[8];
+
+  for (guint i = 0; i < n; i++)
+    all[i] = memset (buffer_take (sizes[i]), 0x5a, BUFFER_LARGE);
+  for (guint i = 0; i < n; i++)
+    buffer_give (all[i], sizes[i]);
+}
+
+/* TRUE: the next buffer of this size is a marked one, which a new one cannot be. */
+static gboolean
+is_kept (gsize size)
+{
+  guint8 *data = buffer_take (size);
+  gboolean is_marked = data[0] == 0x5a;
+
+  data[0] = 0;
+  buffer_give (data, size);
+  return is_marked;
+}
+
+/* The oldest go, and only a buffer of the right size is used again. */
+static void
+test_the_newest_are_kept (void)
+{
+  static const gsize sizes[] = { 3 * BUFFER_LARGE, 4 * BUFFER_LARGE, 5 * BUFFER_LARGE,
+                                 6 * BUFFER_LARGE, 7 * BUFFER_LARGE };
+  static const gsize large[] = { BUFFER_KEPT_MAX / 2, BUFFER_KEPT_MAX - BUFFER_LARGE };
+
+  give_marked (sizes, G_N_ELEMENTS (sizes));
+  g_assert_false (is_kept (2 * BUFFER_LARGE)); /* this takes the place of the oldest of the four */
+  g_assert_false (is_kept (sizes[0]));
+  g_assert_true (is_kept (sizes[4]));
+  g_assert_true (is_kept (sizes[3]));
+  give_marked (large, G_N_ELEMENTS (large));
+  g_assert_true (is_kept (large[1]));
+  g_assert_false (is_kept (large[0])); /* both are more than the limit */
+}
+
 static void
 test_slices_are_aligned (void)
 {
@@ -97,6 +139,7 @@ main (int argc, char **argv)
   g_test_add_func ("/buffer/bytes-give-their-buffer-back", test_bytes_give_their_buffer_back);
   g_test_add_func ("/buffer/small-ones-are-plain", test_small_ones_are_plain);
   g_test_add_func ("/buffer/too-many-are-not-kept", test_too_many_are_not_kept);
+  g_test_add_func ("/buffer/the-newest-are-kept", test_the_newest_are_kept);
   g_test_add_func ("/buffer/slices-are-aligned", test_slices_are_aligned);
   return g_test_run ();
 }

@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include "engine-rig.h"
+#include "list.h"
 #include "record.h"
 
 #include <math.h>
@@ -259,6 +260,20 @@ test_functions_of_a_job_poll (void)
   rig_free (rig);
 }
 
+static void
+test_a_list_has_a_greatest_length (void)
+{
+  if (g_test_subprocess ())
+    {
+      list_check_length ((guint64)G_MAXUINT32 + 1);
+      return;
+    }
+  list_check_length (G_MAXUINT32);
+  g_test_trap_subprocess (NULL, 0, G_TEST_SUBPROCESS_DEFAULT);
+  g_test_trap_assert_failed ();
+  g_test_trap_assert_stderr ("*a list has at most 4294967295*");
+}
+
 int
 main (int argc, char **argv)
 {
@@ -268,6 +283,7 @@ main (int argc, char **argv)
   g_test_add_func ("/lists/a-loop-makes-a-list", test_a_loop_makes_a_list);
   g_test_add_func ("/lists/a-loop-adds-the-same-on-any-number-of-workers",
                    test_a_loop_adds_the_same_on_any_number_of_workers);
+  g_test_add_func ("/lists/greatest-length", test_a_list_has_a_greatest_length);
   g_test_add_func ("/lists/functions-of-a-job-poll", test_functions_of_a_job_poll);
   return g_test_run ();
 }

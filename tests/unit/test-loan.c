@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "loan.h"
+#include "shared.h"
 
 static void
 test_loan (void)
@@ -15,12 +16,14 @@ test_loan (void)
   g_assert_cmpuint (copy->held, ==, 0);
   loan_free (copy);
   loan->held = 4;
+  loan->again = TRUE;
   copy = loan_copy (loan);
   loan_free (loan);
   loan_free (NULL);
 
   g_assert_cmpuint (copy->loan, ==, 7);
   g_assert_cmpuint (copy->held, ==, 4);
+  g_assert_true (copy->again);
   g_assert_cmpstr (copy->path, ==, "/0/3");
   g_assert_cmpuint (copy->job, ==, 2);
   g_assert_true (digest_equal (&copy->digest, &digest));
@@ -41,6 +44,7 @@ test_row (void)
   row->began_ms = 1700000000123;
   row->took_ms = 77;
   row->args = g_strdup ("AQ==");
+  row->shares = shared_list_new ();
   copy = row_copy (row);
   row_free (row);
   row_free (NULL);
@@ -51,6 +55,7 @@ test_row (void)
   g_assert_cmpuint (copy->began_ms, ==, 1700000000123);
   g_assert_cmpuint (copy->took_ms, ==, 77);
   g_assert_cmpstr (copy->args, ==, "AQ==");
+  g_assert_nonnull (copy->shares);
   g_assert_true (g_bytes_equal (copy->value, value));
 }
 
@@ -73,6 +78,10 @@ test_shown_args (void)
       g_assert_cmpint (text != NULL, ==, size > 0 && size <= LOAN_SHOWN_MAX);
       g_assert_true (text == NULL || g_bytes_equal (again, args));
       g_assert_true (text != NULL || again == NULL);
+      Loan *other = loan_ref (loan);
+      loan_drop_args (loan);
+      g_assert_nonnull (loan->args); /* the other holder may still need them */
+      loan_free (other);
       loan_drop_args (loan);
       g_assert_cmpint (loan->args != NULL, ==, size <= LOAN_SHOWN_MAX);
     }
@@ -85,7 +94,8 @@ test_kept (void)
 {
   g_autoptr (GBytes) value = g_bytes_new ("state", 5), empty = g_bytes_new (NULL, 0);
   g_autoptr (GBytes) result = g_bytes_new ("0123456", 7),
-                     zeros = g_bytes_new ("\0\0\0\0\0\0\0\0x", 9);
+                     zeros = g_bytes_new ("\0\0\0\0\0\0\0\0x", 9),
+                     reserved = g_bytes_new ("\1\0\0\0\1\0\0\0x", 9);
   Digest digest = digest_of_string ("job");
   g_autoptr (Row) row = row_new_kept ("/1", 70000, 2, &digest, 0.5, "(xd)", value);
   g_autoptr (Row) copy = row_copy (row);
@@ -103,6 +113,7 @@ test_kept (void)
   g_assert_cmpuint (g_bytes_get_size (nothing), ==, 0);
   g_assert_null (row_unpack_kept (result, &children));
   g_assert_null (row_unpack_kept (zeros, &children));
+  g_assert_null (row_unpack_kept (reserved, &children));
 }
 
 int

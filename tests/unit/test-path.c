@@ -205,6 +205,42 @@ test_carry (void)
   g_assert_cmpmem (back->data, back->len * 4, numbers->data, numbers->len * 4);
 }
 
+static gboolean
+is_innermost (const char *id, void *data)
+{
+  return strcmp (id, data) == 0;
+}
+
+static void
+add_text (const char *id G_GNUC_UNUSED, const char *stem, void *data)
+{
+  strcat (data, stem);
+}
+
+/* A table that has a stem has those that it continues. */
+static void
+test_carry_nothing (void)
+{
+  g_autoptr (Stems) stems = stems_new ();
+  g_autoptr (GArray) numbers = g_array_new (FALSE, FALSE, sizeof (guint32));
+  g_autofree char *path = random_path (stems, numbers, 300);
+  char id[17];
+
+  g_assert_true (path_stem (path, id));
+  g_assert_true (path_each_stem (stems, path, is_innermost, add_text, id));
+  g_assert_cmpuint (strlen (id), ==, 16);
+}
+
+/* By the first eight bytes of the path's digest, on any machine. */
+static void
+test_drawn (void)
+{
+  g_assert_true (path_is_drawn ("", 0.8895));
+  g_assert_false (path_is_drawn ("", 0.8894)); /* e3b0c44298fc1c14 of ffffffffffffffff */
+  g_assert_true (path_is_drawn ("", 1));
+  g_assert_false (path_is_drawn ("", 0));
+}
+
 static void
 test_carry_rest (void)
 {
@@ -387,6 +423,8 @@ main (int argc, char **argv)
   g_test_add_func ("/path/below-agrees-with-the-number-lists", test_below);
   g_test_add_func ("/path/stems-travel-outermost-first", test_carry);
   g_test_add_func ("/path/only-stems-that-are-not-known-travel", test_carry_rest);
+  g_test_add_func ("/path/what-a-known-stem-continues-is-known", test_carry_nothing);
+  g_test_add_func ("/path/a-share-is-drawn-by-digests", test_drawn);
   g_test_add_func ("/path/the-stems-below-a-path-are-found", test_stems_below);
   g_test_add_func ("/path/a-very-deep-path-is-cheap", test_very_deep);
   g_test_add_func ("/path/people-write-numbers-alone", test_read);

@@ -135,6 +135,46 @@ test_again (void)
   shared_unref (shared);
 }
 
+static guint64
+loose_bytes (SharedStore *store)
+{
+  SharedStats stats;
+
+  shared_store_stats (store, &stats);
+  return stats.memory;
+}
+
+/* Bytes are kept only if a reference asks for that while they are here, and only while one is left;
+ * bytes alone are no reference. */
+static void
+test_kept (void)
+{
+  g_autoptr (SharedStore) store = shared_store_new (1000);
+  g_autoptr (GBytes) bytes = some_bytes ('a', 100), other = some_bytes ('b', 10);
+  Digest digest = digest_of_bytes (bytes), digest_b = digest_of_bytes (other);
+
+  shared_put (store, &digest, bytes);
+  g_assert_false (shared_is_spoken_of (store, &digest));
+  g_assert_cmpuint (loose_bytes (store), ==, 100);
+  SatinShared shared = shared_enter (store, &digest, 100);
+  g_assert_true (shared_is_spoken_of (store, &digest));
+  g_assert_cmpuint (loose_bytes (store), ==, 100);
+  g_assert_true (shared_keep (shared, NULL));
+  g_assert_cmpuint (loose_bytes (store), ==, 0);
+  shared_unref (shared);
+  g_assert_cmpuint (loose_bytes (store), ==, 100);
+  shared = shared_enter (store, &digest, 100);
+  shared_put (store, &digest, bytes);
+  g_assert_cmpuint (loose_bytes (store), ==, 100);
+  shared_unref (shared);
+
+  shared = shared_enter (store, &digest_b, 10);
+  g_assert_false (shared_keep (shared, NULL));
+  shared_put (store, &digest_b, other);
+  g_assert_cmpuint (loose_bytes (store), ==, 110);
+  shared_unref (shared);
+}
+
 /* References may outlive the store. */
 static void
 test_outlives (void)
@@ -168,6 +208,8 @@ static const SatinField fields[] = { { "number", &type_int32, offsetof (Speaks, 
                                      { "many", &type_shared, offsetof (Speaks, many), 3 },
                                      { "bytes", &type_bytes, offsetof (Speaks, bytes), 0 } };
 static const SatinType type_speaks = { "Speaks", sizeof (Speaks), SATIN_KIND_RECORD, 4, fields };
+static const SatinField list_item[] = { { "", &type_speaks, 0, 0 } };
+static const SatinType type_list = { "List", sizeof (SatinList_), SATIN_KIND_LIST, 1, list_item };
 
 static void
 test_record (void)
@@ -179,12 +221,17 @@ test_record (void)
   g_autofree char *signature = record_signature (&type_speaks);
   g_autoptr (GBytes) bytes = record_encode (&type_speaks, &speaks);
   g_autoptr (GPtrArray) list = record_list_shared (&type_speaks, &speaks);
+  Speaks two[] = { { 1, NULL, { NULL, NULL, first }, a }, speaks };
+  SatinList_ items = { two, 2, NULL };
+  g_autoptr (GPtrArray) in_items = record_list_shared (&type_list, &items);
   g_autoptr (GArray) found = record_find_shared (signature, bytes);
   const RecordShared *item;
 
   g_assert_cmpstr (signature, ==, "(i(tthh)a(tthh)ay)");
   g_assert_cmpuint (list->len, ==, 3);
   g_assert_true (list->pdata[0] == second && list->pdata[1] == first);
+  g_assert_cmpuint (in_items->len, ==, 4);
+  g_assert_true (in_items->pdata[0] == first && in_items->pdata[1] == second);
   g_assert_cmpuint (found->len, ==, 3);
   item = &g_array_index (found, RecordShared, 1);
   g_assert_true (digest_equal (&item->digest, shared_digest (first)));
@@ -206,6 +253,7 @@ main (int argc, char **argv)
   g_test_add_func ("/shared/once", test_once);
   g_test_add_func ("/shared/limit", test_limit);
   g_test_add_func ("/shared/again", test_again);
+  g_test_add_func ("/shared/kept", test_kept);
   g_test_add_func ("/shared/outlives", test_outlives);
   g_test_add_func ("/shared/record", test_record);
   return g_test_run ();

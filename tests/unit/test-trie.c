@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "trie.h"
 #include "processor.h"
+#include "trie.h"
 
+#include <malloc.h>
 #include <string.h>
 
 #define MANY 20000
@@ -226,6 +227,39 @@ test_is_as_large_as_it_was_at_once (void)
   g_assert_cmpuint (g_hash_table_size (places), <=, 1 + 7 + 10 + 1);
 }
 
+/* The memory of this process in use, as far as the C library tells. */
+static gsize
+used (void)
+{
+  struct mallinfo2 info = mallinfo2 ();
+
+  return info.uordblks + info.hblkhd;
+}
+
+/* A trie that was large needs no more than a new one when it is empty again. */
+static void
+test_an_empty_one_is_small (void)
+{
+  g_autoptr (Stems) stems = stems_new ();
+  g_autoptr (Trie) trie = trie_new (stems, 64);
+  gsize before = used ();
+
+  for (guint round = 0; round < 2; round++)
+    {
+      g_autoptr (GPtrArray) nodes = g_ptr_array_new ();
+      for (guint i = 0; i < MANY; i++)
+        {
+          char path[16];
+          g_snprintf (path, sizeof path, "/%u", i);
+          g_ptr_array_add (nodes, trie_find (trie, path, TRUE));
+        }
+      for (guint i = 0; i < MANY; i++)
+        remove_up (trie, nodes->pdata[i]);
+      g_assert_cmpuint (trie_size (trie), ==, 1);
+    }
+  g_assert_cmpuint (used (), <, before + MANY * 64 / 4);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -236,6 +270,7 @@ main (int argc, char **argv)
   g_test_add_func ("/trie/roots-stand-side-by-side", test_roots_stand_side_by_side);
   g_test_add_func ("/trie/a-path-costs-little", test_a_path_costs_little);
   g_test_add_func ("/trie/what-is-removed-is-gone", test_what_is_removed_is_gone);
+  g_test_add_func ("/trie/an-empty-one-is-small", test_an_empty_one_is_small);
   g_test_add_func ("/trie/is-as-large-as-it-was-at-once", test_is_as_large_as_it_was_at_once);
   return g_test_run ();
 }
