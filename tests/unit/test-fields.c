@@ -33,6 +33,27 @@ members_are_read (void)
   g_assert_cmpfloat (fields_number (list->pdata[1], "a"), ==, 2);
 }
 
+/* Sentences about a status; what a node sends is printed without control characters. */
+static void
+statuses_are_told (void)
+{
+  g_autoptr (GVariant) none = fields_read ("{\"best\":[],\"root\":0,\"huge\":1e19}");
+  g_autoptr (GVariant) some
+      = fields_read ("{\"best\":[{\"name\":\"a\",\"text\":\"1\\u001b[m\"},{\"name\":\"b\","
+                     "\"text\":\"2\"}],\"root\":3,\"left_s\":65,\"left_low_s\":9,"
+                     "\"left_high_s\":99}");
+  g_autofree char *best = fields_best (some), *root = fields_root (some);
+  g_autofree char *left = fields_left (some), *unknown = fields_left (none);
+
+  g_assert_cmpstr (best, ==, "a 1?[m, b 2");
+  g_assert_cmpstr (root, ==, "root 3");
+  g_assert_cmpstr (left, ==, "about 65 s left (9.0 s to 99 s)");
+  g_assert_cmpstr (unknown, ==, "time left not yet known");
+  g_assert_null (fields_best (none));
+  g_assert_null (fields_root (none));
+  g_assert_cmpuint (fields_count (none, "huge"), ==, 0); /* more than a number of things */
+}
+
 static void
 what_is_no_object_is_refused (void)
 {
@@ -48,6 +69,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/fields/members", members_are_read);
+  g_test_add_func ("/fields/statuses", statuses_are_told);
   g_test_add_func ("/fields/no-object", what_is_no_object_is_refused);
   return g_test_run ();
 }

@@ -41,9 +41,9 @@ static void
 test_numbers (void)
 {
   const char *const good[] = { "0", "-0", "10", "1.5", "-1.25e2", "1E+2", "1e-2", "0.1" };
-  const char *const bad[] = { "-inf", "-nan",   "-infinity", "0x10", "-0x1p3", "01", "-01",
-                              "1.",   "-.5",    ".5",        "1.e2", "1e",     "1e+", "+1",
-                              "--1",  "1e1.5",  "1,0",       "- 1",  "1e999" };
+  const char *const bad[]
+      = { "-inf", "-nan", "-infinity", "0x10", "-0x1p3", "01",    "-01", "1.",  "-.5",  ".5",
+          "1.e2", "1e",   "1e+",       "+1",   "--1",    "1e1.5", "1,0", "- 1", "1e999" };
 
   for (gsize i = 0; i < G_N_ELEMENTS (good); i++)
     {
@@ -97,8 +97,8 @@ test_depth (void)
 static void
 test_surrogates (void)
 {
-  const gunichar edges[] = { 0x41,   0xd7ff, 0xd800, 0xd801, 0xdbff,
-                             0xdc00, 0xdc01, 0xdfff, 0xe000, 0xffff };
+  const gunichar edges[]
+      = { 0x41, 0xd7ff, 0xd800, 0xd801, 0xdbff, 0xdc00, 0xdc01, 0xdfff, 0xe000, 0xffff };
 
   for (guint i = 0; i < G_N_ELEMENTS (edges); i++)
     for (guint j = 0; j < G_N_ELEMENTS (edges); j++)
@@ -183,6 +183,28 @@ test_each_byte (void)
     }
 }
 
+/* Each finite number is read again as it was, and none is long. */
+static void
+test_each_number (void)
+{
+  const double edges[] = { 0.1 + 0.2, 1e15, 1e15 - 1, -1e15, 1e300, 5e-324, 0x1p53 + 2, 1 / 3.0 };
+  g_autoptr (GRand) rand = g_rand_new_with_seed (5);
+
+  for (guint i = 0; i < 10000; i++)
+    {
+      guint64 bits = (guint64)g_rand_int (rand) << 32 | g_rand_int (rand);
+      g_autoptr (GString) json = g_string_new (NULL);
+      double number;
+      memcpy (&number, i < G_N_ELEMENTS (edges) ? (const void *)&edges[i] : &bits, sizeof number);
+      json_append_number (json, number);
+      g_autoptr (GVariant) value = json_read (json->str);
+      g_assert_nonnull (value);
+      g_assert_cmpuint (json->len, <=, 24);
+      if (isfinite (number))
+        g_assert_true (g_variant_get_double (value) == number);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -195,6 +217,7 @@ main (int argc, char **argv)
   g_test_add_func ("/json/only-two-surrogates-make-a-character", test_surrogates);
   g_test_add_func ("/json/cut-and-changed-texts", test_cut);
   g_test_add_func ("/json/strings-and-numbers-are-written", test_append);
+  g_test_add_func ("/json/each-number", test_each_number);
   g_test_add_func ("/json/each-byte-of-a-string", test_each_byte);
   return g_test_run ();
 }

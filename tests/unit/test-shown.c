@@ -23,6 +23,9 @@ durations (void)
                 { 90061, "25 h 01 min" },
                 { 2 * 86400, "2 d 00 h" },
                 { 1e9, "11574 d 01 h" },
+                { 1e300, "-" },
+                { 9.951, "10 s" },
+                { 7200, "2 h 00 min" },
                 { -1, "-" },
                 { NAN, "-" },
                 { INFINITY, "-" } };
@@ -39,9 +42,12 @@ static void
 time_left_has_a_range (void)
 {
   g_autofree char *known = shown_left (65, 9, 125.4), *unknown = shown_left (NAN, NAN, NAN);
+  g_autofree char *no_low = shown_left (65, NAN, 70), *no_high = shown_left (65, 9, INFINITY);
 
   g_assert_cmpstr (known, ==, "about 65 s left (9.0 s to 2 min 05 s)");
   g_assert_cmpstr (unknown, ==, "time left not yet known");
+  g_assert_cmpstr (no_low, ==, unknown);
+  g_assert_cmpstr (no_high, ==, unknown);
 }
 
 static void
@@ -53,11 +59,17 @@ texts_are_cut_to_columns (void)
     guint columns;
     const char *cut;
     guint width;
-  } cases[] = { { "abc", 3, "abc", 3 },        { "abcd", 3, "ab…", 3 },
-                { "abc", 0, "", 0 },           { "über", 4, "über", 4 },
-                { "überall", 4, "übe…", 4 },   { "日本語", 6, "日本語", 6 },
-                { "日本語", 5, "日本…", 5 },   { "日本語", 4, "日…", 3 },
-                { "a\x1b[1m", 8, "a?[1m", 5 }, { "caf\xe9", 8, "caf\xef\xbf\xbd", 4 } };
+  } cases[] = { { "abc", 3, "abc", 3 },
+                { "abcd", 3, "ab…", 3 },
+                { "abc", 0, "", 0 },
+                { "über", 4, "über", 4 },
+                { "überall", 4, "übe…", 4 },
+                { "日本語", 6, "日本語", 6 },
+                { "日本語", 5, "日本…", 5 },
+                { "日本語", 4, "日…", 3 },
+                { "e\u0301t\u00e9", 3, "e\u0301t\u00e9", 3 },
+                { "a\x1b[1m", 8, "a?[1m", 5 },
+                { "caf\xe9", 8, "caf\xef\xbf\xbd", 4 } };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     {

@@ -183,6 +183,9 @@ advice (void)
   g_assert_null (step_advice (&step));
   g_setenv ("SLURM_KILL_BAD_EXIT", "1", TRUE);
   g_assert_nonnull (strstr (step_advice (&step), "--kill-on-bad-exit=0"));
+  g_setenv ("SLURM_KILL_BAD_EXIT", "0", TRUE);
+  g_assert_null (step_advice (&step));
+  g_setenv ("SLURM_KILL_BAD_EXIT", "1", TRUE);
   step.launcher = STEP_HYDRA;
   g_assert_null (step_advice (&step));
 }
@@ -199,7 +202,8 @@ options_of_a_command_line (void)
   g_assert_null (step_find_option (words, sizeof words, "--control"));
   g_assert_null (step_find_option (words + 31, sizeof words - 31, "--control-port")); /* the last */
   g_assert_null (step_find_option (words, 0, "proxy"));
-  g_assert_null (step_find_option (words, 3, "proxy")); /* no end */
+  g_assert_null (step_find_option (words, 3, "proxy"));           /* no end */
+  g_assert_null (step_find_option (words, 25, "--control-port")); /* none of its value */
 }
 
 int
