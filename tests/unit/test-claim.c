@@ -144,6 +144,38 @@ who_cannot_found_passes_on (void)
   clean (folder);
 }
 
+static gpointer
+start_late (gpointer file)
+{
+  g_usleep (200 * 1000);
+  g_assert_true (g_file_set_contents (file, "", 0, NULL));
+  return NULL;
+}
+
+/* A node that fails at once waits for those that the launcher is still starting. Where there is no
+ * other, its own reason is all that is said. */
+static void
+others_may_start_later (void)
+{
+  g_autofree char *folder = g_dir_make_tmp ("satin-claim-XXXXXX", NULL);
+  g_autofree char *own = g_strdup_printf ("%s/node-%d.log", folder, (int)getpid ());
+  g_autofree char *other = g_strdup_printf ("%s/node-%d.log", folder, (int)getppid ());
+  g_autofree char *unfit = g_strdup_printf ("%s/node-%d.unfit", folder, (int)getpid ());
+  g_autofree char *alone = NULL, *sentence = NULL;
+
+  g_assert_true (g_file_set_contents (own, "", 0, NULL));
+  g_assert_false (claim_pass_on (folder, 1, "no route", &alone));
+  g_assert_cmpstr (alone, ==, "no route");
+  GThread *launcher = g_thread_new ("launcher", start_late, other);
+  g_assert_true (claim_pass_on (folder, 2, "no route", &sentence));
+  g_assert_null (sentence);
+  g_thread_join (launcher);
+  g_unlink (own);
+  g_unlink (other);
+  g_unlink (unfit);
+  clean (folder);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -152,6 +184,7 @@ main (int argc, char **argv)
   g_test_add_func ("/claim/the-faster-one-founds", the_faster_one_founds);
   g_test_add_func ("/claim/a-live-founder-is-left-alone", a_live_founder_is_left_alone);
   g_test_add_func ("/claim/a-dead-founder-is-followed", a_dead_founder_is_followed);
+  g_test_add_func ("/claim/others-may-start-later", others_may_start_later);
   g_test_add_func ("/claim/who-cannot-found-passes-on", who_cannot_found_passes_on);
   return g_test_run ();
 }

@@ -208,6 +208,59 @@ late_signals_change_nothing (void)
     }
 }
 
+static guint n_witnessed;
+
+static void
+witness (const char *path, const char *file, GBytes *bytes)
+{
+  g_autoptr (GBytes) there = folder_bytes (path, file, NULL);
+
+  g_assert_true (g_bytes_equal (there, bytes));
+  n_witnessed++;
+}
+
+/* A witness hears of a file when it is there, and of no file that could not be written. */
+static void
+a_file_is_there_when_it_is_told (void)
+{
+  g_autofree char *path = make_folder ();
+  g_autoptr (GBytes) one = g_bytes_new ("1", 1), two = g_bytes_new ("22", 2);
+
+  folder_set_witness (witness);
+  g_assert_true (folder_write (path, "a", one, NULL));
+  g_assert_true (folder_write (path, "a", two, NULL));
+  g_assert_true (folder_write_first (path, "b", one, NULL));
+  g_assert_cmpuint (n_witnessed, ==, 3);
+  g_assert_true (folder_write_quietly (path, "a", one, NULL));
+  g_assert_false (folder_write (path, "none/a", one, NULL));
+  g_assert_false (folder_write_first (path, "none/a", one, NULL));
+  g_assert_cmpuint (n_witnessed, ==, 3);
+  folder_set_witness (NULL);
+  g_assert_true (folder_remove (path, NULL));
+}
+
+/* An exit code is a byte, whatever stands in the file. */
+static void
+a_code_is_a_byte (void)
+{
+  static const struct
+  {
+    const char *text;
+    int code;
+  } cases[] = { { "7\n", 7 }, { "255\n", 255 }, { "256\n", 255 }, { "-5\n", 0 }, { "x", 0 } };
+  g_autofree char *path = make_folder ();
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (GBytes) bytes = g_bytes_new (cases[i].text, strlen (cases[i].text));
+      int code;
+      g_assert_true (folder_write (path, FOLDER_FILE_END, bytes, NULL));
+      g_assert_true (folder_has_ended (path, &code, NULL));
+      g_assert_cmpint (code, ==, cases[i].code);
+    }
+  g_assert_true (folder_remove (path, NULL));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -215,6 +268,8 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/folder-file/a-file-comes-in-pieces", a_file_comes_in_pieces);
   g_test_add_func ("/folder-file/what-is-safe-is-on-the-disk", what_is_safe_is_on_the_disk);
+  g_test_add_func ("/folder-file/a-file-is-there-when-it-is-told", a_file_is_there_when_it_is_told);
+  g_test_add_func ("/folder-file/a-code-is-a-byte", a_code_is_a_byte);
   g_test_add_func ("/folder-file/folders-of-others-stay", folders_of_others_stay);
   g_test_add_func ("/folder-file/names-have-a-length", names_have_a_length);
   g_test_add_func ("/folder-file/a-credential-is-whole", a_credential_is_whole);

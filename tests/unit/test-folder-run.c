@@ -157,6 +157,9 @@ options_come_back (void)
       g_assert_cmpuint (back.shared_memory, ==, run.shared_memory);
       g_assert_true (back.tcp);
     }
+  folder_options_read ("[launch]\nnodes=1024\n", &back);
+  g_assert_cmpint (back.nodes, ==, FOLDER_NODES_MAX);
+  folder_options_read ("[launch]\nnodes=4\n", &back);
   folder_options_read ("[launch]\nnodes=1025\nworkers=1025\ninterval=1e99\nkeep=1e99\n", &back);
   g_assert_cmpint (back.nodes, ==, 4);
   g_assert_cmpint (back.workers, ==, FOLDER_WORKERS_MAX); /* another host may have more cores */
@@ -287,6 +290,25 @@ nodes_come_by_their_numbers (void)
   g_assert_true (folder_remove (folder, NULL));
 }
 
+/* A node has few addresses; a file with more is not read to its end. */
+static void
+addresses_are_few (void)
+{
+  g_autofree char *folder = make_folder (), *file = folder_node_file (7, FOLDER_NODE_ADDRESS);
+  g_autofree char *path = g_build_filename (folder, file, NULL);
+  g_autoptr (GString) text = g_string_new ("\n");
+
+  for (guint i = 0; i < 20; i++)
+    g_string_append_printf (text, "unix:/%u\n", i);
+  g_assert_true (g_file_set_contents (path, text->str, -1, NULL));
+  g_auto (GStrv) all = folder_addresses (folder, 7);
+  g_assert_cmpuint (g_strv_length (all), ==, 15); /* of 16 lines */
+  g_assert_cmpstr (all[0], ==, "unix:/0");
+  g_assert_cmpstr (all[14], ==, "unix:/14");
+  g_assert_null (folder_addresses (folder, 8));
+  g_assert_true (folder_remove (folder, NULL));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -298,6 +320,7 @@ main (int argc, char **argv)
   g_test_add_func ("/folder-run/sockets-have-room", sockets_have_room);
   g_test_add_func ("/folder-run/only-own-sockets-are-removed", only_own_sockets_are_removed);
   g_test_add_func ("/folder-run/an-answer-may-be-missing", an_answer_may_be_missing);
+  g_test_add_func ("/folder-run/addresses-are-few", addresses_are_few);
   g_test_add_func ("/folder-run/nodes-come-by-their-numbers", nodes_come_by_their_numbers);
   return g_test_run ();
 }

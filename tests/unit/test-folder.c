@@ -372,7 +372,51 @@ test_a_mark_of_another_process (void)
   g_assert_true (folder_write (path, other, mark, &error));
   g_assert_true (folder_pid_is_live (path, getpid ()));
   g_assert_false (folder_pid_is_live (path, nobody));
+  g_autofree char *line = g_strdup_printf ("00000000-%" G_GINT64_FORMAT "-1", nobody);
+  g_autofree char *cut = g_strconcat (line, "x\n", NULL),
+                  *whole = g_strconcat (line, "\nh\n", NULL);
+  g_autoptr (GBytes) no_mark = g_bytes_new (cut, strlen (cut));
+  g_autoptr (GBytes) of_other_host = g_bytes_new (whole, strlen (whole));
+  g_assert_true (folder_write (path, other, of_other_host, &error));
+  g_assert_true (folder_pid_is_live (path, nobody));
+  g_assert_true (folder_write (path, other, no_mark, &error));
+  g_assert_false (folder_pid_is_live (path, nobody));
   g_assert_true (folder_remove (path, &error));
+}
+
+/* A folder goes with the last process that stays for it; the record has the time of the end. A name
+ * that is drawn is new, whatever the program is called. */
+static void
+test_leaving (void)
+{
+  g_auto (FolderRun) run = a_run (NULL), other = a_run (NULL);
+  const struct timespec end[2] = { { .tv_sec = 1e9 }, { time (NULL) - 9, 500000000 } };
+  const gint64 end_us = end[1].tv_sec * G_USEC_PER_SEC + 500000;
+
+  g_free (run.program);
+  g_free (other.program);
+  run.program = g_strdup ("/opt/.-_prog");
+  other.program = g_strdup ("/opt/.-_prog");
+  g_random_set_seed (3);
+  g_autofree char *path = folder_create (&run, NULL);
+  g_random_set_seed (3);
+  g_autofree char *second = folder_create (&other, NULL);
+  g_assert_true (g_str_has_prefix (run.name, "prog-"));
+  g_assert_true (g_file_test (path, G_FILE_TEST_IS_DIR) && strcmp (path, second) != 0);
+  folder_disclaim (second, FOLDER_RUN_FILE);
+  g_autoptr (GPtrArray) names = folder_list ();
+  g_assert_cmpuint (names->len, ==, 1);
+  g_assert_true (folder_remove (second, NULL));
+  g_autofree char *stays = folder_node_file (2147483646, FOLDER_NODE_STAYS);
+  g_autofree char *file = g_build_filename (path, FOLDER_FILE_END, NULL);
+  g_assert_true (folder_claim (path, stays));
+  g_assert_true (folder_end (path, 1, NULL, NULL));
+  g_assert_cmpint (utimensat (AT_FDCWD, file, end, 0), ==, 0);
+  g_assert_true (folder_leave (path, NULL));
+  g_assert_false (g_file_test (path, G_FILE_TEST_EXISTS));
+  g_autofree char *record = folder_ended_find (run.name);
+  g_assert_cmpint (folder_ended_us (record), ==, end_us);
+  folder_ended_forget (run.name);
 }
 
 /* A run lives as long as its launcher or one of its nodes. */
@@ -529,6 +573,7 @@ main (int argc, char **argv)
   g_test_add_func ("/folder/drafts-of-records", test_drafts);
   g_test_add_func ("/folder/records-go", test_records_go);
   g_test_add_func ("/folder/a-mark-of-another-process", test_a_mark_of_another_process);
+  g_test_add_func ("/folder/leaving", test_leaving);
   g_test_add_func ("/folder/a-folder-that-is-being-made", test_a_folder_that_is_being_made);
   g_test_add_func ("/folder/signs-of-other-hosts", test_signs_of_other_hosts);
   g_test_add_func ("/folder/a-sign-is-for-all-that-a-process-is",
@@ -547,7 +592,7 @@ main (int argc, char **argv)
   satin = g_path_get_dirname (runs);
   g_rmdir (runs);
   g_autofree char *ended = g_build_filename (satin, "ended", NULL);
-  g_rmdir (ended);
+  g_assert_cmpint (g_rmdir (ended), ==, 0); /* no draft is left either */
   g_rmdir (satin);
   g_rmdir (state);
   g_free (state);

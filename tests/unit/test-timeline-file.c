@@ -120,6 +120,20 @@ test_refused (void)
   g_assert_nonnull (strstr (error->message, folder));
 }
 
+/* A file that the user took away is not begun again in the middle of the run. */
+static void
+test_taken_away (void)
+{
+  g_autoptr (GString) line = g_string_new ("{},\n");
+
+  g_assert_true (timeline_file_begin (path, NULL));
+  timeline_file_add (path, line);
+  g_assert_cmpint (g_unlink (path), ==, 0);
+  timeline_file_add (path, line);
+  timeline_file_end (path);
+  g_assert_false (g_file_test (path, G_FILE_TEST_EXISTS));
+}
+
 /* The user's umask determines who may read the file, as for any new file. */
 static void
 test_mode (void)
@@ -149,6 +163,7 @@ main (int argc, char **argv)
   g_test_add_func ("/timeline-file/whole-lines-are-written", test_lines);
   g_test_add_func ("/timeline-file/several-write-at-once", test_at_once);
   g_test_add_func ("/timeline-file/a-folder-is-refused", test_refused);
+  g_test_add_func ("/timeline-file/taken-away", test_taken_away);
   g_test_add_func ("/timeline-file/mode", test_mode);
   int code = g_test_run ();
   g_unlink (path);
