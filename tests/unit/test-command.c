@@ -54,6 +54,23 @@ a_shell_takes_words_back (void)
   g_assert_cmpmem (g_bytes_get_data (out, NULL), g_bytes_get_size (out), wanted->str, size);
 }
 
+/* What a terminal would obey or hide is shown by its bytes. */
+static void
+words_show_what_they_hold (void)
+{
+  static const char *const cases[][2]
+      = { { "caf\u00e9", "'caf\u00e9'" },
+          { "a\u202eb", "$'a\\342\\200\\256b'" }, /* turns what follows around */
+          { "a\u200bb", "$'a\\342\\200\\213b'" }, /* has no width */
+          { "a\nb", "$'a\\012b'" } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *quoted = command_quote (cases[i][0]);
+      g_assert_cmpstr (quoted, ==, cases[i][1]);
+    }
+}
+
 /* Two wrong letters count as a misspelling, and the beginning of a name is enough. */
 static void
 the_nearest_is_meant (void)
@@ -93,6 +110,7 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/command/words-show-what-they-hold", words_show_what_they_hold);
   g_test_add_func ("/command/a-shell-takes-words-back", a_shell_takes_words_back);
   g_test_add_func ("/command/the-nearest-is-meant", the_nearest_is_meant);
   g_test_add_func ("/command/a-live-line-gives-way", a_live_line_gives_way);

@@ -106,12 +106,67 @@ test_taken (void)
   g_assert_true (folder_remove (path, NULL));
 }
 
+/* (transfer full): the figures of two nodes that report so; the answer stands for 25 s. */
+static char *
+figures_of (const char *one, const char *other)
+{
+  g_autofree char *path = g_dir_make_tmp ("satin-figures-XXXXXX", NULL);
+  gint64 own[] = { G_MAXINT };
+  g_autoptr (GArray) pids = g_array_new (FALSE, FALSE, sizeof (gint64));
+  FiguresSeen seen = { .wall_s = 1.5, .own = g_array_append_vals (pids, own, 1), .crashes = 1 };
+  g_autofree char *first
+      = g_strdup_printf ("{\"final\": true, \"answer_s\": 25, \"salvaged_s\": 0, %s}", one);
+  g_autofree char *second = g_strdup_printf ("{\"final\": true, %s}", other);
+
+  put (path, "node-2147483647.stats", first);
+  put (path, "node-2147483646.stats", second);
+  char *json = figures_json (path, &seen);
+  g_assert_true (folder_remove (path, NULL));
+  return json;
+}
+
+/* Of a dead node the nodes report what they saw last: the most counts, whoever says it first. Work
+ * within the work of an earlier life takes no more from it than there is; of two entries of one job
+ * the one that holds more counts. */
+static void
+test_edges (void)
+{
+  static const struct
+  {
+    const char *one, *other, *wanted;
+  } cases[]
+      = { { "\"work_s\": 1, \"departed\": {\"1.9.00000001\": 5}",
+            "\"work_s\": 1, \"departed\": {\"1.9.00000001\": 2}", "\"work_s\": 7," },
+          { "\"work_s\": 1, \"departed\": {\"1.9.00000001\": 2}",
+            "\"work_s\": 1, \"departed\": {\"1.9.00000001\": 5}", "\"work_s\": 7," },
+          { "\"work_s\": 30, \"names\": [\"1.1.00000001\"], \"taken\": [\"1000000 0 1.1.00000001 "
+            "/0\", \"5000000 0 0.1.00000001 /0/1\"]",
+            "\"work_s\": 0, \"taken\": [\"3000000 0 1.1.00000001 /1\"]", "\"salvaged_s\": 3" },
+          { "\"work_s\": 30, \"names\": [\"1.1.00000001\"], \"taken\": [\"1000000 0 1.1.00000001 "
+            "/0\", \"5000000 0 0.1.00000001 /0/1\"]",
+            "\"work_s\": 0", "\"salvaged_s\": 0" },
+          { "\"work_s\": 30, \"names\": [\"1.1.00000001\"], \"taken\": [\"1000000 2 1.1.00000001 "
+            "/0\", \"4000000 5 1.1.00000001 /0\"]",
+            "\"work_s\": 0", "\"salvaged_s\": 4" },
+          { "\"work_s\": 30, \"names\": [\"1.1.00000001\"], \"taken\": [\"1000000 2 1.1.00000001 "
+            "/0\", \"6000000 0 1.1.00000001 /0\"]",
+            "\"work_s\": 0", "\"salvaged_s\": 6" } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *json = figures_of (cases[i].one, cases[i].other);
+      if (strstr (json, cases[i].wanted) == NULL)
+        g_error ("case %u lacks '%s': %s", i, cases[i].wanted, json);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/figures/what-nodes-report-is-added-up-and-the-rest-is-null", test_sums);
   g_test_add_func ("/figures/work-of-each-process-counts-once", test_balance);
+  g_test_add_func ("/figures/edges", test_edges);
   g_test_add_func ("/figures/each-result-put-to-use-counts-once", test_taken);
   return g_test_run ();
 }

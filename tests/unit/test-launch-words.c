@@ -146,6 +146,7 @@ test_gone (void)
     { KILLED_BY (SIGTERM), 2, "", "a line\n", "satin: node 1 died (signal 15); 2 go on\n" },
     { ENDED_WITH (COMMAND_DONE), 0, "a line\n", "", "satin: node 1 left\n" },
     { ENDED_WITH (3), 0, "", "", "satin: node 1 ended (exit code 3)\n" },
+    { ENDED_WITH (COMMAND_SUSPENDED), 1, "", "", "satin: node 1 left; 1 goes on\n" },
     { ENDED_WITH (3), 0, "[0.1] a note\nsatin: a line\n\n[0.2] a note\n", "",
       "satin: node 1 ended (exit code 3): a line\n" },
     { KILLED_BY (SIGSEGV), 1, "one\ntwo\nthree\n/lib/x(+0x1) [0x2]\n", "satin: four\n",

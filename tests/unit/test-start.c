@@ -114,6 +114,24 @@ a_node_is_on_its_own (Fixture *f, gconstpointer data G_GNUC_UNUSED)
   close (50);
 }
 
+/* A shell clears its mask of signals, so another program tells which ones it got. */
+static void
+no_signal_is_blocked (Fixture *f, gconstpointer data G_GNUC_UNUSED)
+{
+  const char *argv[] = { "^SigBlk:", "/proc/self/status", NULL };
+  sigset_t blocked, before;
+
+  g_free (f->run.program);
+  f->run.program = g_find_program_in_path ("grep");
+  g_strfreev (f->run.argv);
+  f->run.argv = g_strdupv ((char **)argv);
+  sigfillset (&blocked);
+  g_assert_cmpint (sigprocmask (SIG_BLOCK, &blocked, &before), ==, 0);
+  g_autofree char *words = log_of (f, &(StartWish){ 0 });
+  g_assert_cmpint (sigprocmask (SIG_SETMASK, &before, NULL), ==, 0);
+  g_assert_cmpstr (words, ==, "SigBlk:\t0000000000000000\n");
+}
+
 static guint
 children (void)
 {
@@ -218,6 +236,7 @@ main (int argc, char **argv)
       "[ $((0x$ignored & 0x1000)) = 0 ] && echo no pipe ignored\n"
       "[ -e /proc/$$/fd/50 ] || echo closed\n",
       a_node_is_on_its_own },
+    { "/start/no-signal-is-blocked", "", no_signal_is_blocked },
     { "/start/what-cannot-start-is-explained", "\x7f\x45junk", what_cannot_start_is_explained },
     { "/start/two-pipes-lead-to-a-far-one", "\x7f\x45junk", two_pipes_lead_to_a_far_one },
     { "/start/a-kill-reaches-the-whole-session", "", a_kill_reaches_the_whole_session },

@@ -30,6 +30,10 @@ times_are_read (void)
                 { "1-2:3:4:5", 0 },
                 { "1h", 0 },
                 { "UNLIMITED", 0 },
+                { "366-0", 366 * 86400 },
+                { "366-0:0:1", 0 },
+                { "527040", 366 * 86400 },
+                { "527041", 0 },
                 { "9999-0", 0 },
                 { "99999999999999999999", 0 } };
 
@@ -106,6 +110,16 @@ a_script_says_all (void)
 static void
 what_is_not_said_is_not_written (void)
 {
+  const SubmitScript script = { .satin = "satin",
+                                .program = "p",
+                                .folder = "/",
+                                .name = "p",
+                                .checkpoint = "http://h/c.db",
+                                .insecure = TRUE,
+                                .nodes = 1 };
+  g_autofree char *insecure = submit_script_write (&script);
+  g_assert_nonnull (
+      strstr (insecure, " satin run --checkpoint \"$checkpoint\" --insecure -- p &\n"));
   g_autofree char *text = write_one ("sftp://me@host/c.db", 0, "40");
 
   g_assert_null (strstr (text, "cpus-per-task"));
