@@ -117,7 +117,11 @@ test_what_is_removed_is_not_called (void)
 static gboolean
 on_post (gpointer data)
 {
-  ((World *)data)->posted++;
+  World *world = data;
+
+  /* so that a task which it starts returns here, whichever thread polls */
+  g_assert_true (g_main_context_get_thread_default () == poller_context (world->poller));
+  world->posted++;
   return G_SOURCE_REMOVE;
 }
 

@@ -252,6 +252,107 @@ forks_hold_no_links (void)
     }
 }
 
+static guint proved_ups; /* ends that were up when the accepted one was proved, plus one */
+
+static void
+on_proved (Wire *link, void *data)
+{
+  World *world = data;
+
+  g_assert_true (link == world->far);
+  g_assert_cmpuint (proved_ups, ==, 0);
+  proved_ups = world->ups + 1;
+}
+
+/* The accepted end knows what the dialler is, and says that it is proved before it is up. A
+ * greeting has room for a part of a long name. */
+static void
+the_accepted_end_knows_who_dialled (gconstpointer tcp)
+{
+  static const WireCalls calls
+      = { world_on_up, world_on_message, world_may_wait, world_on_down, on_proved };
+  static const WireRole roles[] = { WIRE_ROLE_NODE, WIRE_ROLE_CONTROL };
+
+  if (tcp != NULL && !world_needs_tls ())
+    return;
+  for (guint i = 0; i < G_N_ELEMENTS (roles); i++)
+    {
+      World world;
+      g_autofree char *host = g_strnfill (70000, 'h');
+      world_open (&world, GPOINTER_TO_INT (tcp));
+      world.calls = &calls;
+      world.run.host = host;
+      proved_ups = 0;
+      const char *address = listener_addresses (world.listener)[GPOINTER_TO_INT (tcp)];
+      world.near = wire_dial (world.poller, &world.run, roles[i], address, &world_calls, &world);
+      UNTIL (&world, world.ups == 2 || world.downs > 0);
+      g_assert_cmpuint (world.ups, ==, 2);
+      g_assert_cmpint (wire_role (world.far), ==, roles[i]);
+      g_assert_cmpuint (proved_ups, ==, 1);
+      world_close (&world);
+    }
+}
+
+static void
+what_was_sent_before_a_close_arrives (void)
+{
+  World world;
+  g_autoptr (GPtrArray) last = world_message (100, 1);
+
+  world_open (&world, FALSE);
+  world.near = wire_dial (world.poller, &world.run, WIRE_ROLE_NODE,
+                          listener_addresses (world.listener)[0], &world_calls, &world);
+  UNTIL (&world, world.ups == 2);
+  wire_send (world.near, last, FALSE);
+  wire_close (g_steal_pointer (&world.near));
+  UNTIL (&world, world.downs == 1);
+  g_assert_cmpuint (world.received, ==, 1);
+  world_close (&world);
+}
+
+/* Answers the first message, and closes at the third. */
+static void
+close_at_third (Wire *link, GBytes *message, void *data)
+{
+  World *world = data;
+  g_autoptr (GPtrArray) answer = world_message (10, 9);
+
+  world_on_message (link, message, data);
+  if (link != world->far)
+    return;
+  wire_send (link, answer, TRUE);
+  wire_flush (link);
+  if (world->firsts[world->received - 1] == 3)
+    wire_close (g_steal_pointer (&world->far));
+}
+
+/* The second one may wait for the third, which ends the wire: then nobody hears it. */
+static void
+nothing_is_heard_after_a_close (void)
+{
+  static const WireCalls calls
+      = { world_on_up, close_at_third, world_may_wait, world_on_down, NULL };
+  World world;
+  GPtrArray *messages[]
+      = { world_message (10, 1), world_message (10, WORLD_PATIENT), world_message (10, 3) };
+
+  world_open (&world, FALSE);
+  world.calls = &calls;
+  world.near = wire_dial (world.poller, &world.run, WIRE_ROLE_NODE,
+                          listener_addresses (world.listener)[0], &world_calls, &world);
+  UNTIL (&world, world.ups == 2);
+  for (guint i = 0; i < G_N_ELEMENTS (messages); i++)
+    {
+      wire_send (world.near, messages[i], FALSE);
+      g_ptr_array_unref (messages[i]);
+    }
+  wire_flush (world.near);
+  UNTIL (&world, world.near == NULL);
+  for (guint i = 0; i < world.received; i++)
+    g_assert_cmpuint (world.firsts[i], !=, WORLD_PATIENT);
+  world_close (&world);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -260,6 +361,12 @@ main (int argc, char **argv)
                         messages_arrive_whole);
   g_test_add_data_func ("/wire/messages-arrive-whole-by-tcp", GINT_TO_POINTER (1),
                         messages_arrive_whole);
+  g_test_add_data_func ("/wire/who-dialled-is-known", GINT_TO_POINTER (0),
+                        the_accepted_end_knows_who_dialled);
+  g_test_add_data_func ("/wire/tcp/who-dialled-is-known", GINT_TO_POINTER (1),
+                        the_accepted_end_knows_who_dialled);
+  g_test_add_func ("/wire/sent-before-a-close", what_was_sent_before_a_close_arrives);
+  g_test_add_func ("/wire/nothing-after-a-close", nothing_is_heard_after_a_close);
   g_test_add_func ("/wire/urgent-ones-pass-large-ones", urgent_ones_pass_large_ones);
   g_test_add_func ("/wire/awaited-answers-do-not-wait-for-what-is-to-be-read",
                    awaited_answers_do_not_wait_for_what_is_to_be_read);
