@@ -183,11 +183,51 @@ what_is_not_known_is_left_out (void)
   g_array_unref (gather.nodes);
 }
 
+/* Each figure is that of its name: no two of them are equal here. */
+static void
+each_figure_has_its_own_name (void)
+{
+  Gather gather = begin ("{\"name\":\"r\",\"term\":2,\"done\":0.25,\"left_s\":11,\"left_low_s\":12,"
+                         "\"left_high_s\":13,\"at_risk_s\":14,\"at_risk_all_s\":15}");
+  static const char *const lines[] = {
+    "satin_done_ratio{run=\"r\"} 0.25",
+    "satin_left_seconds{run=\"r\"} 11",
+    "satin_left_low_seconds{run=\"r\"} 12",
+    "satin_left_high_seconds{run=\"r\"} 13",
+    "satin_at_risk_seconds{run=\"r\"} 14",
+    "satin_at_risk_all_seconds{run=\"r\"} 15",
+    "satin_term{run=\"r\"} 2",
+    "satin_workers{run=\"r\"} 3",
+    "satin_busy_workers{run=\"r\",node=\"1.1\",site=\"s\"} 1",
+    "satin_cpu_seconds_total{run=\"r\",node=\"1.1\",site=\"s\"} 21",
+    "satin_work_seconds_total{run=\"r\",node=\"1.1\",site=\"s\"} 22",
+    "satin_jobs_total{run=\"r\",node=\"1.1\",site=\"s\"} 23",
+    "satin_local_steals_total{run=\"r\",node=\"1.1\",site=\"s\"} 24",
+    "satin_remote_steals_total{run=\"r\",node=\"1.1\",site=\"s\"} 25",
+    "satin_saved_rows_total{run=\"r\",node=\"1.1\",site=\"s\"} 26",
+    "satin_lost_seconds_total{run=\"r\",node=\"1.1\",site=\"s\"} 27",
+    "satin_salvaged_seconds_total{run=\"r\",node=\"1.1\",site=\"s\"} 28",
+  };
+
+  add (&gather, "1.1", "s",
+       "{\"busy\":1,\"cpu_s\":21,\"work_s\":22,\"executed\":23,\"steals_local\":24,"
+       "\"steals_remote\":25,\"saved_rows\":26,\"lost_s\":27,\"salvaged_s\":28,\"saves\":99}");
+  g_autofree char *text = metrics_text (&gather, METRICS_OPEN);
+  for (guint i = 0; i < G_N_ELEMENTS (lines); i++)
+    {
+      g_autofree char *line = g_strdup_printf ("\n%s\n", lines[i]);
+      assert_has (text, line);
+    }
+  g_variant_unref (gather.status);
+  g_array_unref (gather.nodes);
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/metrics/figures", figures_are_told);
   g_test_add_func ("/metrics/not-known", what_is_not_known_is_left_out);
+  g_test_add_func ("/metrics/each-figure", each_figure_has_its_own_name);
   return g_test_run ();
 }

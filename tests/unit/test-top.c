@@ -266,6 +266,56 @@ nodes_are_sorted_folded_and_scrolled (void)
   g_assert_nonnull (strstr (colour, "\033[1m"));
 }
 
+/* The whole picture, so that each figure of it stands here. */
+static void
+each_figure_has_its_place (void)
+{
+  Gather one = begin (0.25), two = begin (0.5);
+  g_autofree char *then = figures (1, 10, 100, 0), *now = figures (2, 13, 300, 1.5);
+  g_autoptr (TopSample) before = NULL, after = NULL;
+  g_autoptr (GPtrArray) events = g_ptr_array_new ();
+  TopView view = { .columns = 90,
+                   .keys = TRUE,
+                   .colour = TRUE,
+                   .events = events,
+                   .clock = "12:00:09",
+                   .elapsed_s = 65 };
+
+  for (guint i = 0; i < 6; i++)
+    g_ptr_array_add (events, (gpointer)(i < 2 ? "an old event" : i == 5 ? "the last" : "an event"));
+  add (&one, "1.1", "a", then);
+  add (&two, "1.1", "a", now)->master = TRUE;
+  add (&two, "1.2", "b", NULL)->coordinator = TRUE;
+  add (&two, "1.3", "b", JOBS);
+  before = top_sample_new (&one, 10 * SECOND, NULL);
+  after = top_sample_new (&two, 12 * SECOND, before);
+  g_autofree char *screen = top_view_draw (&view, after);
+  g_assert_cmpstr (
+      screen, ==,
+      "\033[1msatin top: run röd, 65 s after its start, 12:00:09\033[0m\n"
+      "[############............] 50.0 % done, 750 % a minute\n"
+      "about 12 s left (8.0 s to 30 s)\n"
+      "at risk: 1.5 s if one node dies, 3 min 20 s if all do; lost: 1.5 s\n"
+      "3 nodes (1 silent), 3 of 6 workers busy, CPU 150%, 100 jobs a second\n"
+      "\n"
+      "\033[1mNODE    SITE      STATE    BUSY      CPU  JOBS/S  STEALS     LOST  AT RISK  "
+      "ROLE\033[0m\n"
+      "1.1     a         up         2/2    150%     100       7    1.5 s    0.5 s  M\n"
+      "\033[31m1.2     b         silent     0/2       -       -       -        -    0.5 s  "
+      "C\033[0m\n"
+      "1.3     b         up         1/2       -       -       -        -    0.5 s\n"
+      "\n"
+      "\033[1mNODE    STATE            FOR  OLDEST JOBS\033[0m\n"
+      "1.3     waiting        9.0 s  /0 fib (4)\n"
+      "1.3     running        2.0 s  /1 fib (3)\n"
+      "\n"
+      "\033[1mLAST EVENTS\033[0m\n"
+      "an event\nan event\nan event\nthe last\n"
+      "\033[1mq quit  s sort (node)  f fold sites  arrows scroll\033[0m\n");
+  gather_clear (&one);
+  gather_clear (&two);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -274,6 +324,7 @@ main (int argc, char **argv)
   g_test_add_func ("/top/rates", rates_are_of_the_time_between_two_samples);
   g_test_add_func ("/top/oldest-jobs", the_oldest_job_comes_first);
   g_test_add_func ("/top/events", what_happened_is_told);
+  g_test_add_func ("/top/each-figure", each_figure_has_its_place);
   g_test_add_func ("/top/fits", it_fits_on_the_screen);
   g_test_add_func ("/top/sort-fold-scroll", nodes_are_sorted_folded_and_scrolled);
   return g_test_run ();
