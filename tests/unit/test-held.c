@@ -222,8 +222,7 @@ test_only_theirs_is_orphaned (void)
   g_assert_true (held_at (node, "/2/1")->announced && held_at (node, "/2/3")->announced);
 }
 
-/* The orphans are offered under the next name, not under this one, and their work so far was given
- * up. */
+/* Orphans are offered under the next name, and their work so far was given up. */
 static void
 test_all_is_orphaned (void)
 {
@@ -277,8 +276,7 @@ test_finds_its_own (void)
     held_drop (node, all[i]);
 }
 
-/* Three jobs with one path, dropped in each order: the others stay, and are found by each of their
- * keys. */
+/* Three jobs with one path, dropped in each order: each key still finds the others. */
 static void
 test_one_path_of_many (void)
 {
