@@ -19,6 +19,9 @@ test_lines (void)
       "satin: 3 s, 2 nodes" },
     { "{\"nodes\": [{\"state\": \"up\"}, {\"state\": \"up\", \"silent\": true}]}",
       "satin: 3 s, 2 nodes (1 silent)" },
+    { "{\"nodes\": [{\"state\": \"up\", \"silent\": true}, {\"state\": \"up\", \"silent\": true},"
+      " {\"state\": \"up\"}]}",
+      "satin: 3 s, 3 nodes (2 silent)" },
     { "{\"nodes\": [{\"state\": \"up\"}], \"at_risk_s\": 0.26}",
       "satin: 3 s, 1 node, 0.3 s at risk" },
     { "{\"nodes\": [{\"state\": \"up\"}], \"best\": [{\"name\": \"tour\", \"text\": \"2085\"},"
