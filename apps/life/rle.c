@@ -143,6 +143,11 @@ rle_read (const char *file, GBytes *text, Rule *rule, GError **error)
   Words in = words_of (file, text);
 
   *rule = CONWAY;
+  if (in.at < in.end && memchr (in.at, '\0', (gsize)(in.end - in.at)) != NULL)
+    {
+      words_refuse (&in, error, "the file is not text");
+      return NULL;
+    }
   for (; in.at < in.end; in.at++)
     {
       if (*in.at == '\n')

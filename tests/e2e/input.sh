@@ -81,7 +81,7 @@ bad "a checkpoint that is not there" 4 "$satin" resume "$work/absent.satin"
 
 # Instance files.
 : >"$work/empty.tsp"
-head -c 5000 /dev/urandom >"$work/binary.tsp"
+head -c 5000 "$satin" >"$work/binary.tsp"
 mkdir "$work/folder.tsp"
 printf 'NAME: x\nTYPE: TSP\nDIMENSION: 5\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n1 0 0\n2 0 1\n' >"$work/cut.tsp"
 for kind in absent empty binary folder cut; do
@@ -194,6 +194,7 @@ says_life () # NAME TEXT SENTENCE
 for kind in absent empty binary folder; do
   bad "life: $kind file" 1 "$SATIN_BIN/life" "$work/$kind.tsp" 3
 done
+says_life "a pattern in a file that is not text" '!\0000' "not text"
 says_life "a pattern that is cut off" 'x = 3, y = 3\nbob$2bo$3o' "line 2: the file ends before its '!'"
 says_life "a pattern of an unknown rule" 'x = 1, y = 1, rule = B3/S23/4\no!' "not of Life's kind"
 says_life "a rule that fills the plane" 'x = 1, y = 1, rule = B03/S23\no!' "would fill"
