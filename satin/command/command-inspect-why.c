@@ -182,22 +182,32 @@ print_row (const Why *why, const WhyRow *row, GError **error)
   return TRUE;
 }
 
+static gint
+by_work (gconstpointer a, gconstpointer b, gpointer nodes)
+{
+  const RestoreNode *one = g_hash_table_lookup (nodes, a), *other = g_hash_table_lookup (nodes, b);
+
+  if (one->work_s != other->work_s)
+    return one->work_s > other->work_s ? -1 : 1;
+  return g_strcmp0 (a, b);
+}
+
+/* Those that computed most come first. */
 static void
 print_sums (const Why *why, const Tree *tree)
 {
-  GHashTableIter iter;
-  gpointer id, data;
+  g_autoptr (GList) ids = g_hash_table_get_keys (why->nodes);
   guint n = 0;
 
   g_print ("cost      %.3f s of work saved below it\n", tree->work_s);
   g_print ("share     %.4f %% of the whole tree saved below it\n", tree->weight * 100);
-  g_hash_table_iter_init (&iter, why->nodes);
-  while (n++ < SHOWN_MAX && g_hash_table_iter_next (&iter, &id, &data))
+  ids = g_list_sort_with_data (ids, by_work, why->nodes);
+  for (GList *at = ids; at != NULL && n < SHOWN_MAX; at = at->next)
     {
-      const RestoreNode *node = data;
+      const RestoreNode *node = g_hash_table_lookup (why->nodes, at->data);
 
-      g_print ("%-9s %s computed %" G_GUINT64_FORMAT " of them, %.3f s\n", n == 1 ? "nodes" : "",
-               (const char *)id, node->rows, node->work_s);
+      g_print ("%-9s %s computed %" G_GUINT64_FORMAT " of them, %.3f s\n", n++ == 0 ? "nodes" : "",
+               (const char *)at->data, node->rows, node->work_s);
     }
   if (g_hash_table_size (why->nodes) > SHOWN_MAX)
     g_print ("%-9s and %u more nodes\n", "", g_hash_table_size (why->nodes) - SHOWN_MAX);
