@@ -14,22 +14,22 @@
 #include <semaphore.h>
 #include <time.h>
 
-#define INDEX_BITS 10 /* of a ticket: which thread; the rest: which of its waits */
+#define INDEX_BITS 10 /* Bits of a ticket for the thread; the other bits number its waits. */
 #define EPOCH_US G_GUINT64_CONSTANT (1000000000)
 #define REAL_EPOCH_US G_GUINT64_CONSTANT (1700000000000000)
-#define WAKE_US 20   /* a thread that is woken runs within this time */
-#define YIELD_US 10  /* sched_yield, while somebody spins */
-#define PAUSE_US 300 /* before a lock is taken */
+#define WAKE_US 20   /* A thread that is woken runs within this time. */
+#define YIELD_US 10  /* The time of a sched_yield. */
+#define PAUSE_US 300 /* The longest time during which others run before a lock is taken. */
 
 typedef struct
 {
   Threads *threads;
   guint index;
-  guint32 waits; /* counts them */
+  guint32 waits; /* The number of times that it has waited. */
   gboolean finished, is_due, hurries;
-  guint64 at_us;    /* is_due: when it goes on */
-  guint64 order;    /* … and since when it waits */
-  const void *cond; /* that it waits for */
+  guint64 at_us;    /* If is_due: the time at which it goes on, … */
+  guint64 order;    /* … and the order in which waits of equal times end. */
+  const void *cond; /* (nullable) The condition that it waits for. */
   guint n_locks;
   void *(*body) (void *data);
   void *data, *result;
@@ -41,12 +41,12 @@ struct Threads
 {
   ThreadsConfig config;
   Rng rng;
-  GPtrArray *all; /* of Thread */
+  GPtrArray *all; /* Of Thread. */
   gboolean ending;
-  guint64 ahead_us, orders; /* their own time, when they end */
+  guint64 ahead_us, orders; /* ahead_us: their own time after threads_end. */
 };
 
-static __thread Thread *self; /* NULL: main */
+static __thread Thread *self; /* NULL: main. */
 static Threads *entered;
 static sem_t main_turn;
 
@@ -58,7 +58,7 @@ int __real_pthread_mutex_unlock (pthread_mutex_t *mutex);
 int __real_clock_gettime (clockid_t clock, struct timespec *time);
 gint64 __real_g_get_monotonic_time (void);
 gint64 __real_g_get_real_time (void);
-#pragma GCC visibility push(default) /* the linker wants to see them where libraries call these */
+#pragma GCC visibility push(default) /* The linker must see them where libraries call these. */
 int __wrap_pthread_create (pthread_t *thread, const pthread_attr_t *attributes,
                            void *(*body) (void *), void *data);
 int __wrap_pthread_join (pthread_t thread, void **result);
@@ -106,7 +106,7 @@ wait_turn (sem_t *turn)
     ;
 }
 
-/* The thread goes on then. */
+/* The thread goes on at that time. */
 static void
 expect (Thread *thread, guint64 at_us)
 {
@@ -129,7 +129,7 @@ wake (Thread *thread)
   expect (thread, now_us (threads) + rng_below (&threads->rng, WAKE_US));
 }
 
-/* Main's turn; returns when it is this thread's again. */
+/* Lets main run. Returns when main lets this thread run again. */
 static void
 hand_back (void)
 {
@@ -137,7 +137,7 @@ hand_back (void)
   wait_turn (&self->turn);
 }
 
-/* Main. */
+/* Called by main. */
 static void
 let_run (Thread *thread)
 {
@@ -159,7 +159,8 @@ threads_run (Threads *threads, guint32 ticket)
   let_run (thread);
 }
 
-/* Main waits for one of these, who may wait for another: the next of all runs. */
+/* Main waits for one of these threads, which may wait for another one. So the thread that is due
+ * first runs, whichever it is. */
 static void
 let_next_run (Threads *threads)
 {
@@ -173,7 +174,7 @@ let_next_run (Threads *threads)
               || (thread->at_us == next->at_us && thread->order < next->order)))
         next = thread;
     }
-  g_assert (next != NULL); /* else all wait for ever */
+  g_assert (next != NULL); /* Otherwise all would wait for ever. */
   threads->ahead_us = MAX (threads->ahead_us, next->at_us);
   let_run (next);
 }
@@ -257,7 +258,7 @@ begin (void *data)
   for (guint i = 0; i < self->threads->all->len; i++)
     {
       Thread *other = self->threads->all->pdata[i];
-      if (other->cond == self) /* it joins */
+      if (other->cond == self) /* It waits in pthread_join. */
         wake (other);
     }
   sem_post (&main_turn);
@@ -350,7 +351,7 @@ __wrap_pthread_join (pthread_t thread, void **result)
   wait_for_end (other);
   if (result != NULL)
     *result = other->result;
-  __real_pthread_join (thread, NULL); /* its stack is free from now on */
+  __real_pthread_join (thread, NULL); /* Its stack is free from now on. */
   other->thread = 0;
   return 0;
 }
@@ -400,7 +401,7 @@ wait_for_signal (pthread_cond_t *cond, pthread_mutex_t *mutex)
   hand_back ();
   woken = self->cond == NULL;
   self->cond = NULL;
-  self->n_locks++; /* no pause before the lock: whoever waits has it back soon */
+  self->n_locks++; /* No pause before the lock: a thread that waits has it again soon. */
   while (pthread_mutex_trylock (mutex) != 0)
     threads_sleep (1);
   return woken;
@@ -455,7 +456,7 @@ __wrap_g_usleep (gulong us)
   threads_sleep (us);
 }
 
-/* The processor's time costs nothing. */
+/* The clock of the processor's time stands still. */
 int
 __wrap_clock_gettime (clockid_t clock, struct timespec *time)
 {
@@ -513,5 +514,5 @@ __wrap_g_thread_join (GThread *thread)
 void
 __wrap_g_thread_unref (GThread *thread)
 {
-  (void)thread; /* threads_free sees to it */
+  (void)thread; /* threads_free joins it. */
 }

@@ -15,34 +15,37 @@ typedef struct Threads Threads;
 typedef struct
 {
   guint64 seed;
-  guint pauses; /* of a thousand times that a lock is taken: others may run before */
-  const guint64 *now_us;
-  /* Call threads_run (ticket) then. */
+  /* Of a thousand times that a thread takes a lock, how often others may run before. */
+  guint pauses;
+  const guint64 *now_us; /* The virtual time. */
+  /* Asks main for a call of threads_run (ticket) at that time. */
   void (*wake) (gpointer data, guint32 ticket, guint64 at_us);
   gpointer data;
 } ThreadsConfig;
 
 Threads *threads_new (const ThreadsConfig *config);
-/* All of them have ended, or end now: see threads_end. */
+/* Frees the threads. All have ended, or threads_end was called. */
 void threads_free (Threads *threads);
-/* Main: what is called from now on is of this process, as are threads that it makes. */
+/* Main: calls from now on belong to this process, and so do the threads that they make. */
 void threads_enter (Threads *threads);
-/* Main: runs the thread until it waits, if this is still what it waits for. */
+/* Main: runs the thread of this ticket until it waits again. Does nothing if the thread no longer
+ * waits for this ticket. */
 void threads_run (Threads *threads, guint32 ticket);
-/* Main: nobody is to be waited for any more: when main waits for one of these threads all of them
- * run, and their own time passes. */
+/* Main: the process ends. From now on the virtual time of these threads passes without the agenda:
+ * whenever main waits for one of them, the one that is due first runs. */
 void threads_end (Threads *threads);
-/* Main, then: lets one run. FALSE: all have ended. */
+/* Main, after threads_end: runs the thread that is due first. FALSE: all have ended. */
 gboolean threads_let_next_run (Threads *threads);
 gboolean threads_is_ending (const Threads *threads);
 /* ThreadsConfig.data. */
 gpointer threads_data (const Threads *threads);
-/* A thread, not main: returns so much later. */
+/* A thread, not main: waits for this virtual time. */
 void threads_sleep (guint64 us);
-/* Does this thread let others run before it takes a lock, as by chance it does? */
+/* FALSE: this thread never lets others run before it takes a lock. TRUE: it does at random. */
 void threads_set_pauses (gboolean pauses);
-/* Is this a thread of a simulated process? Of which (NULL: main, outside of all)? */
+/* TRUE: the caller is a thread of a simulated process, not main. */
 gboolean threads_is_one (void);
+/* (nullable) The process of the caller, or the one that main has entered. */
 Threads *threads_here (void);
-/* What the machine's clock says. */
+/* The time of the machine's clock, not virtual. */
 gint64 threads_real_time (void);
