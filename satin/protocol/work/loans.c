@@ -222,8 +222,8 @@ loans_on_result (Node *node, const NodeId *from, const Message *m)
     loans_accept (node, entry, &arrival);
 }
 
-/* The job was not run. It becomes ready in the slot where it was lent; otherwise two nodes could
- * pass it to each other for ever. */
+/* The job was not run, or its holder does not have it any more. It becomes ready in the slot where
+ * it was lent; otherwise two nodes could pass it to each other for ever. */
 void
 loans_on_returned (Node *node, const NodeId *from, const Message *m)
 {
@@ -233,23 +233,11 @@ loans_on_returned (Node *node, const NodeId *from, const Message *m)
     verify_own_on_returned (node, from, m->number);
   if (entry == NULL)
     return;
-  if (entry->kind == LOAN_ADOPTED)
+  if (entry->kind == LOAN_ADOPTED) /* first, since a job that comes back is looked up again */
     known_deny (node, entry->path, &entry->digest, from);
 #ifndef SATIN_PLANT_STAYS_LENT
   loans_back (node, entry);
 #endif
-}
-
-void
-loans_on_miss (Node *node, const NodeId *from, const Message *m)
-{
-  LoanEntry *entry = awaited_from (node, from, m->number);
-
-  if (entry == NULL)
-    return;
-  /* first, since a job that comes back is looked up again */
-  known_deny (node, entry->path, &entry->digest, from);
-  loans_back (node, entry);
 }
 
 /* The number of jobs with this member about which it has told nothing. */

@@ -87,7 +87,6 @@ void loans_aborted (Node *node, guint64 loan);
 
 void loans_on_result (Node *node, const NodeId *from, const Message *message);
 void loans_on_returned (Node *node, const NodeId *from, const Message *message);
-void loans_on_miss (Node *node, const NodeId *from, const Message *message);
 void loans_departed (Node *node, const Member *member);
 /* All loans that others hold come back (this node lost its name). */
 void loans_all_back (Node *node);

@@ -346,7 +346,7 @@ orphans_on_adopt (Node *node, const NodeId *from, const Message *m)
     }
   if (held == NULL || roster_find (node, from)->leaving)
     {
-      (void)member_send (node, from, &(Message){ .kind = MESSAGE_MISS, .number = m->number });
+      (void)member_send (node, from, &(Message){ .kind = MESSAGE_RETURNED, .number = m->number });
       return;
     }
   node->stats.orphans_adopted++;
