@@ -210,7 +210,8 @@ say_message (GBytes *bytes)
     return g_string_free (out, FALSE);
   if (kind == MESSAGE_RELAYED || kind == MESSAGE_RELAYED_URGENT)
     {
-      g_autofree char *carried = say_frame (m.value);
+      g_autofree char *carried
+          = g_bytes_get_size (m.value) > 0 ? say_frame (m.value) : g_strdup ("ends");
       g_string_append_printf (out, " %s%" G_GUINT64_FORMAT " %s", m.flag ? "" : "-", m.number,
                               carried);
     }

@@ -71,7 +71,7 @@ typedef struct World
   gsize largest;           /* The bytes of the largest message sent. */
   gsize lates;             /* A message of this size makes the last node late … */
   MessageKind lates_kind;  /* … and so does one of this kind; MESSAGE_NO_KIND: none. */
-  guint said_no, n_closed; /* RELAY END messages sent, links closed. */
+  guint said_no, n_closed; /* Ends of routes told, links closed. */
   const char *build;       /* Of the nodes that are added next. */
   gboolean closed, invites, kept;
   /* (nullable) Is called with each effect before it is carried out. */

@@ -257,9 +257,9 @@ test_nonsense (void)
   deliver (world, link, 1, &(Message){ .kind = MESSAGE_RELAY, .number = 900, .id = nobody });
   deliver (world, link, 1, &(Message){ .kind = MESSAGE_RELAYED, .number = 901, .value = some });
   deliver (world, link, 1,
-           &(Message){ .kind = MESSAGE_RELAYED_URGENT, .number = 1, .flag = TRUE, .value = NULL });
+           &(Message){ .kind = MESSAGE_RELAYED_URGENT, .number = 1, .flag = TRUE, .value = some });
   g_assert_cmpuint (world->said_no, >=, 2);
-  deliver (world, link, 1, &(Message){ .kind = MESSAGE_RELAY_END, .number = 8, .flag = TRUE });
+  deliver (world, link, 1, &(Message){ .kind = MESSAGE_RELAYED, .number = 8, .flag = TRUE });
   g_assert_cmpuint (world->n_closed, ==, 0);
   world->peer[0].late = TRUE; /* it would answer that it does not know this route */
   deliver (world, link, 1,

@@ -125,7 +125,6 @@ static void (*const handlers[MESSAGE_KINDS]) (Node *node, Link *link, const Mess
   [MESSAGE_RELAY] = route_on_relay,
   [MESSAGE_RELAYED] = route_on_relayed,
   [MESSAGE_RELAYED_URGENT] = route_on_relayed,
-  [MESSAGE_RELAY_END] = route_on_relay_end,
   [MESSAGE_STEM] = on_stem,
 };
 

@@ -81,16 +81,24 @@ route_open (Node *node, Link *carrier, const NodeId *id, guint hops)
   return link;
 }
 
+/* Tells the node at the other end of this link that the route has ended. */
+static void
+say_end (Node *node, const Leg *leg)
+{
+  Link *link = link_find (node, leg->link);
+
+  if (link != NULL)
+    link_send (node, link,
+               &(Message){ .kind = MESSAGE_RELAYED, .number = leg->number, .flag = leg->mine });
+}
+
 void
 route_shut (Node *node, const Link *link)
 {
-  Link *carrier = link_find (node, link->circuit->carrier);
+  const Circuit *circuit = link->circuit;
+  Leg leg = { circuit->carrier, circuit->number, circuit->mine };
 
-  if (carrier != NULL)
-    link_send (node, carrier,
-               &(Message){ .kind = MESSAGE_RELAY_END,
-                           .number = link->circuit->number,
-                           .flag = link->circuit->mine });
+  say_end (node, &leg);
 }
 
 /* (nullable) */
@@ -143,12 +151,6 @@ route_send (Node *node, Link *link, GPtrArray *parts, gboolean urgent)
 
 /* ---- relaying ---- */
 
-static Leg
-leg_of (const Link *link, const Message *m)
-{
-  return (Leg){ link->link, m->number, !m->flag };
-}
-
 /* The other end of the relayed connection. (nullable) */
 static const Leg *
 other_leg (Node *node, const Leg *leg)
@@ -166,16 +168,6 @@ forget (Node *node, Passage *passage)
   for (guint i = 0; i < 2; i++)
     g_hash_table_remove (node->routes.by_leg, &passage->legs[i]);
   g_ptr_array_remove_fast (node->routes.passages, passage);
-}
-
-static void
-say_unroute (Node *node, const Leg *leg)
-{
-  Link *link = link_find (node, leg->link);
-
-  if (link != NULL)
-    link_send (node, link,
-               &(Message){ .kind = MESSAGE_RELAY_END, .number = leg->number, .flag = leg->mine });
 }
 
 gboolean
@@ -239,45 +231,47 @@ route_on_relay (Node *node, Link *link, const Message *m)
   if (may_pass (node, link, to))
     pass (node, link, m->number, to);
   else
-    say_unroute (node, &leg);
+    say_end (node, &leg);
+}
+
+/* The route has ended at the other end of the link. `end` (nullable): it ends here. */
+static void
+on_end (Node *node, const Leg *leg, const Link *end)
+{
+  Passage *passage = g_hash_table_lookup (node->routes.by_leg, leg);
+
+  if (passage != NULL)
+    {
+      Leg other = *other_leg (node, leg);
+      forget (node, passage);
+      say_end (node, &other);
+    }
+  if (end != NULL)
+    link_down (node, end->link);
 }
 
 void
 route_on_relayed (Node *node, Link *link, const Message *m)
 {
-  Leg leg = leg_of (link, m);
+  Leg leg = { link->link, m->number, !m->flag };
   Link *end = find_end (node, &leg);
   const Leg *other = end == NULL ? other_leg (node, &leg) : NULL;
   Link *to = other != NULL ? link_find (node, other->link) : NULL;
+  gsize size = g_bytes_get_size (m->value);
 
-  if (g_bytes_get_size (m->value) > ROUTE_RELAYED_MAX)
+  if (size > ROUTE_RELAYED_MAX)
     link_break (node, link, "says too much at once through others");
+  else if (size == 0)
+    on_end (node, &leg, end);
   else if (end != NULL)
     hear_message (node, end->link, m->value);
   else if (to == NULL)
-    say_unroute (node, &leg);
+    say_end (node, &leg);
   else
     link_send (
         node, to,
         &(Message){
             .kind = m->kind, .number = other->number, .flag = other->mine, .value = m->value });
-}
-
-void
-route_on_relay_end (Node *node, Link *link, const Message *m)
-{
-  Leg leg = leg_of (link, m);
-  Link *end = find_end (node, &leg);
-  Passage *passage = g_hash_table_lookup (node->routes.by_leg, &leg);
-
-  if (passage != NULL)
-    {
-      Leg other = *other_leg (node, &leg);
-      forget (node, passage);
-      say_unroute (node, &other);
-    }
-  if (end != NULL)
-    link_down (node, end->link);
 }
 
 gboolean
@@ -308,7 +302,7 @@ route_carrier_gone (Node *node, guint64 number)
         continue;
       Leg other = passage->legs[passage->legs[0].link == number ? 1 : 0];
       forget (node, passage);
-      say_unroute (node, &other);
+      say_end (node, &other);
     }
   for (guint i = node->links.links->len; i > 0; i--)
     {

@@ -56,5 +56,4 @@ void route_carrier_gone (Node *node, guint64 number);
 
 void route_on_relay (Node *node, Link *link, const Message *message);
 void route_on_relayed (Node *node, Link *link, const Message *message);
-void route_on_relay_end (Node *node, Link *link, const Message *message);
 void route_check (Node *node);
