@@ -22,7 +22,6 @@ HANDLER (on_told, rerun_on_told (node, from, m))
 HANDLER (on_taken, shares_on_taken (node, from))
 HANDLER (on_leaving, leave_on_leaving (node, from))
 HANDLER (on_heard, leave_on_heard (node, from))
-HANDLER (on_want, constants_on_want (node, from))
 HANDLER (on_best, constants_on_best (node, from, m))
 HANDLER (on_publish, round_on_publish (node, from, m))
 HANDLER (on_published, round_on_published (node, m))
@@ -71,8 +70,6 @@ static void (*const handlers[MESSAGE_KINDS]) (Node *node, const NodeId *from, co
   [MESSAGE_HANDED] = leave_on_handed,
 
   [MESSAGE_START] = constants_on_start,
-  [MESSAGE_WANT] = on_want,
-  [MESSAGE_CONSTANTS] = constants_on_set,
   [MESSAGE_BEST] = on_best,
   [MESSAGE_SAVE] = saves_on_save,
   [MESSAGE_SAVED] = saves_on_saved,

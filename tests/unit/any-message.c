@@ -92,7 +92,6 @@ typedef union
   MessageHold hold;
   Loan loan;
   Row row;
-  MessageConstant constant;
 } Item;
 
 /* Item number `i`, with the properties that its list requires. */
@@ -106,8 +105,6 @@ fill_item (AnyMessage *any, MessageShape shape, guint i, Item *item)
     item->member.id.term = i + 1;
   if (shape == SHAPE_IDS)
     item->id.term = i + 1;
-  if (shape == SHAPE_CONSTANTS)
-    item->constant.name = keep (any, g_strdup_printf ("constant/%05u", i));
   if (shape == SHAPE_ROWS)
     item->row.children = i % 2 == 0 ? 0 : MAX (item->row.children, 1);
   if (shape == SHAPE_ROWS)
@@ -125,8 +122,6 @@ fill_list (AnyMessage *any, MessageShape shape, void *at)
   GArray *array = list->keep != NULL ? NULL : g_array_new (FALSE, FALSE, (guint)list->size);
   Item item;
 
-  if (array != NULL && list->clear != NULL)
-    g_array_set_clear_func (array, list->clear);
   for (guint i = 0; i < n; i++)
     {
       fill_item (any, shape, i, &item);

@@ -77,21 +77,15 @@ check_list_limits (Message *m, const MessageField *field)
   void *at = (char *)m + field->offset;
   g_autofree void *zeros = g_malloc0 (list->size);
   MessageMember *member = zeros;
-  MessageConstant *constant = zeros;
 
   for (guint over = 0; over < (list->min > 0 ? 2 : 1); over++)
     {
       guint n = over == 0 ? list->max + 1 : list->min - 1;
       GArray *array = g_array_new (FALSE, FALSE, (guint)list->size);
-      g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
       for (guint i = 0; i < n; i++)
         {
           if (field->shape == SHAPE_MEMBERS)
             *member = (MessageMember){ { 1, i + 1, 0 }, "", "", "", 0, 0 };
-          if (field->shape == SHAPE_CONSTANTS)
-            g_ptr_array_add (names, g_strdup_printf ("%08u", i));
-          if (field->shape == SHAPE_CONSTANTS)
-            constant->name = names->pdata[i];
           if (field->shape == SHAPE_HOLDS)
             ((MessageHold *)zeros)->path = "";
           if (field->shape == SHAPE_SPEAKS)
@@ -131,7 +125,6 @@ check_items (Message *m, const MessageField *field)
   void *at = (char *)m + field->offset;
   MessageMember members[]
       = { { { 1, 2, 0 }, "", "", "", 0, 0 }, { { 1, 2, 0 }, "", "", "", 0, 0 } };
-  MessageConstant constants[] = { { "b", NULL }, { "a", NULL } };
   MessageSpeaks speaks = { 1000, digest_of_string ("spoken of"), 0 };
 
   for (guint i = 0; list->keep == NULL && *(GArray **)at != NULL && i < (*(GArray **)at)->len; i++)
@@ -140,16 +133,13 @@ check_items (Message *m, const MessageField *field)
   for (guint i = 0; list->keep != NULL && i < (*(GPtrArray **)at)->len; i++)
     for (const MessageField *inner = list->fields; inner->meaning != NULL; inner++)
       check_limits (m, field, inner, (*(GPtrArray **)at)->pdata[i]);
-  if (field->shape != SHAPE_MEMBERS && field->shape != SHAPE_CONSTANTS
-      && field->shape != SHAPE_SPEAKS)
+  if (field->shape != SHAPE_MEMBERS && field->shape != SHAPE_SPEAKS)
     return;
   GArray *before = *(GArray **)at;
   g_autoptr (GArray) bad = g_array_new (FALSE, FALSE, (guint)list->size);
   *(GArray **)at = bad;
   if (field->shape == SHAPE_MEMBERS) /* two equal items */
     g_array_append_vals (bad, members, 2);
-  if (field->shape == SHAPE_CONSTANTS) /* items that are not in order */
-    g_array_append_vals (bad, constants, 2);
   if (field->shape == SHAPE_SPEAKS) /* a reference to an item that does not exist */
     g_array_append_vals (bad, &speaks, 1);
   assert_refused (m, field);
@@ -234,7 +224,6 @@ check_limits (Message *m, const MessageField *named, const MessageField *field, 
     case SHAPE_NUMBERS:
     case SHAPE_MEMBERS:
     case SHAPE_HOLDS:
-    case SHAPE_CONSTANTS:
     case SHAPE_SPEAKS:
       check_list_limits (m, field);
       check_items (m, field);

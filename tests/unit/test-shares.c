@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Shared bytes that a job waits for: which nodes are asked, in which order, and until when. */
-#include "node-world.h"
-
-#include "satin/protocol/core.h"
+#include "node-alone.h"
 
 #include <string.h>
 
@@ -236,6 +234,42 @@ test_for_another (void)
     }
 }
 
+/* A node starts with exactly the set of constants that its master named, or not at all. */
+static void
+test_constants_are_those_that_start_named (void)
+{
+  g_autoptr (World) world = world_new (2, FALSE);
+
+  pass (world, G_USEC_PER_SEC);
+  Node *node = alone (world, 1), *other = node_at (world, 0);
+  g_autoptr (GBytes) value = g_bytes_new_static ("byte", LENGTH);
+  g_autoptr (GBytes) garbage = g_bytes_new_static ("no such set", 11);
+  constants_publish (other, "const/b", value);
+  constants_publish (other, "const/a", value);
+  constants_publish (node, "const/old", value);
+  Digest none = what (), digest = { 0 };
+  g_assert_null (constants_bytes (other, &none));
+  digest = other->constants.digest;
+  g_autoptr (GBytes) set = constants_bytes (other, &digest);
+  g_assert_nonnull (set);
+  g_autoptr (GArray) asks
+      = hear (world, 1, 0, &(Message){ .kind = MESSAGE_START, .digest = digest });
+  g_assert_cmpuint (count_sent (world, asks, 1, 0, MESSAGE_FETCH), ==, 1);
+  GBytes *const comes[] = { garbage, set };
+  for (guint i = 0; i < G_N_ELEMENTS (comes); i++)
+    {
+      g_assert_false (constants_started (node));
+      g_autoptr (GArray) effects = hear (
+          world, 1, 0, &(Message){ .kind = MESSAGE_BYTES, .digest = digest, .value = comes[i] });
+      g_assert_cmpuint (count_effects (effects, NODE_EFFECT_CONSTANT), ==, comes[i] == set ? 2 : 0);
+      g_assert_cmpuint (count_effects (effects, NODE_EFFECT_START), ==, comes[i] == set);
+    }
+  g_assert_true (constants_started (node));
+  g_assert_cmpuint (node->constants.all->len, ==, 2);
+  g_autoptr (GBytes) passed_on = constants_bytes (node, &digest);
+  g_assert_true (g_bytes_equal (passed_on, set));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -247,5 +281,7 @@ main (int argc, char **argv)
   g_test_add_func ("/shares/nothing-is-fetched-for-a-job-that-is-gone", test_abort);
   g_test_add_func ("/shares/nobody-waits-in-a-circle", test_no_circle);
   g_test_add_func ("/shares/lenders-are-asked-for-another-node", test_for_another);
+  g_test_add_func ("/shares/constants-are-those-that-start-named",
+                   test_constants_are_those_that_start_named);
   return g_test_run ();
 }

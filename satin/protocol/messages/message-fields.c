@@ -38,14 +38,6 @@ row_rule (const Message *m G_GNUC_UNUSED, const void *item, const void *before G
 }
 
 static gboolean
-constant_rule (const Message *m G_GNUC_UNUSED, const void *item, const void *before)
-{
-  const MessageConstant *constant = item, *last = before;
-
-  return last == NULL || strcmp (last->name, constant->name) < 0;
-}
-
-static gboolean
 speaks_rule (const Message *m, const void *item, const void *before G_GNUC_UNUSED)
 {
   const MessageSpeaks *speaks = item;
@@ -75,19 +67,12 @@ keep_row (const void *item)
   return row;
 }
 
-static void
-clear_constant (gpointer constant)
-{
-  g_bytes_unref (((MessageConstant *)constant)->value);
-}
-
 static const MessageField number_fields[] = { { "number", SHAPE_U64, 0 }, { 0 } };
 static const MessageField id_fields[] = { { "id", SHAPE_ID, 0 }, { 0 } };
 static const MessageField member_fields[] = { MEMBER_FIELDS (FIELD_OF){ 0 } };
 static const MessageField hold_fields[] = { HOLD_FIELDS (FIELD_OF){ 0 } };
 static const MessageField loan_fields[] = { LOAN_FIELDS (FIELD_OF){ 0 } };
 static const MessageField row_fields[] = { ROW_FIELDS (FIELD_OF){ 0 } };
-static const MessageField constant_fields[] = { CONSTANT_FIELDS (FIELD_OF){ 0 } };
 static const MessageField speaks_fields[] = { SPEAKS_FIELDS (FIELD_OF){ 0 } };
 
 static const MessageList lists[SHAPES - SHAPE_NUMBERS] = {
@@ -98,8 +83,6 @@ static const MessageList lists[SHAPES - SHAPE_NUMBERS] = {
   { hold_fields, sizeof (MessageHold), 0, MESSAGE_ITEMS_MAX, NULL, NULL, NULL },
   { loan_fields, sizeof (Loan), 0, MESSAGE_ITEMS_MAX, NULL, keep_loan, (GDestroyNotify)loan_free },
   { row_fields, sizeof (Row), 0, MESSAGE_ITEMS_MAX, row_rule, keep_row, (GDestroyNotify)row_free },
-  { constant_fields, sizeof (MessageConstant), 0, MESSAGE_ITEMS_MAX, constant_rule, NULL,
-    clear_constant },
   { speaks_fields, sizeof (MessageSpeaks), 0, MESSAGE_SPEAKS_MAX, speaks_rule, NULL, NULL },
 };
 
@@ -420,7 +403,6 @@ typedef union
   MessageHold hold;
   Loan loan;
   Row row;
-  MessageConstant constant;
   MessageSpeaks speaks;
 } Item;
 
@@ -441,13 +423,8 @@ read_array (MessageReader *from, Message *m, const MessageList *list, GArray *to
 {
   Item item;
 
-  g_array_set_clear_func (to, list->clear);
   while (unpack_more (&from->unpacker) && to->len < list->max && read_item (from, m, list, &item))
-    {
-      if (list->clear != NULL)
-        g_bytes_ref (item.constant.value);
-      g_array_append_vals (to, &item, 1);
-    }
+    g_array_append_vals (to, &item, 1);
 }
 
 static void

@@ -32,8 +32,7 @@ typedef enum
   SHAPE_HOLDS,
   SHAPE_LOANS,
   SHAPE_ROWS,
-  SHAPE_CONSTANTS, /* in the order of their names */
-  SHAPE_SPEAKS,    /* the shared bytes that the value or the rows before it refer to */
+  SHAPE_SPEAKS, /* the shared bytes that the value or the rows before it refer to */
   SHAPES
 } MessageShape;
 
@@ -55,7 +54,7 @@ typedef struct
    * allow. */
   gboolean (*rule) (const Message *m, const void *item, const void *before);
   gpointer (*keep) (const void *item);
-  GDestroyNotify clear;
+  GDestroyNotify clear; /* with `keep` */
 } MessageList;
 
 /* The fields of a kind. */
@@ -116,7 +115,6 @@ void message_read_field (MessageReader *from, Message *m, const MessageField *fi
 #define WIRE_HOLDS "a(" HOLD_FIELDS (WIRE_OF) ")"
 #define WIRE_LOANS "a(" LOAN_FIELDS (WIRE_OF) ")"
 #define WIRE_ROWS "a(" ROW_FIELDS (WIRE_OF) ")"
-#define WIRE_CONSTANTS "a(" CONSTANT_FIELDS (WIRE_OF) ")"
 #define WIRE_SPEAKS "a(" SPEAKS_FIELDS (WIRE_OF) ")"
 
 /* ---- the fields of items ---- */
@@ -153,9 +151,6 @@ void message_read_field (MessageReader *from, Message *m, const MessageField *fi
   I (Row, U32, children, children) \
   I (Row, TEXT, type, type) \
   I (Row, ATTACHED, value, value)
-#define CONSTANT_FIELDS(I) \
-  I (MessageConstant, NAME, name, name) \
-  I (MessageConstant, ATTACHED, value, value)
 #define SPEAKS_FIELDS(I) \
   I (MessageSpeaks, U32, item, item) \
   I (MessageSpeaks, DIGEST, digest, digest) \
@@ -186,7 +181,6 @@ typedef struct MessageNoType MessageNoType;
 #define CTYPE_HOLDS CTYPE_NUMBERS
 #define CTYPE_LOANS GPtrArray *, MessageNoType *
 #define CTYPE_ROWS CTYPE_LOANS
-#define CTYPE_CONSTANTS CTYPE_NUMBERS
 #define CTYPE_SPEAKS CTYPE_NUMBERS
 #define OFFSET_IF(in, member, type, other) \
   _Generic(((in *)NULL)->member, type : offsetof (in, member), other : offsetof (in, member))

@@ -112,7 +112,6 @@ message_clear (Message *message)
   g_clear_pointer (&message->ids, g_array_unref);
   g_clear_pointer (&message->holds, g_array_unref);
   g_clear_pointer (&message->numbers, g_array_unref);
-  g_clear_pointer (&message->constants, g_array_unref);
   g_clear_pointer (&message->frame, g_bytes_unref);
   *message = (Message){ 0 };
 }

@@ -76,12 +76,6 @@ typedef struct
   guint32 finished; /* as in Holder */
 } MessageHold;
 
-typedef struct
-{
-  const char *name;
-  GBytes *value;
-} MessageConstant;
-
 /* Item number `item` of a message (of its rows; 0: its value) refers to these shared bytes. */
 typedef struct
 {
@@ -114,7 +108,6 @@ typedef struct
   GArray *ids;       /* of NodeId */
   GArray *holds;     /* of MessageHold */
   GArray *numbers;   /* of guint64 */
-  GArray *constants; /* of MessageConstant */
   GBytes *frame;
   gsize start;
 } Message;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See constants.h.
- * Tests: sim, laws.sh. */
+ * Tests: test-shares, sim, laws.sh. */
 #include "../core.h"
 
 #include <string.h>
@@ -40,6 +40,7 @@ constants_done (Node *node)
   Constants *constants = &node->constants;
 
   g_ptr_array_unref (constants->all);
+  g_clear_pointer (&constants->set, g_bytes_unref);
   g_ptr_array_unref (constants->own);
   g_ptr_array_unref (constants->heard);
 }
@@ -52,60 +53,113 @@ constants_started (Node *node)
   return master != NULL && node_id_equal (&node->constants.started_by, &master->id);
 }
 
-/* FALSE: the constant has this value already. */
-static gboolean
-enter (Constants *constants, const char *name, GBytes *value)
+/* The constant with this name, or the place where it belongs. (nullable) */
+static Constant *
+find (const GPtrArray *all, const char *name, guint *place)
 {
-  guint place = 0;
-
-  for (; place < constants->all->len; place++)
+  for (*place = 0; *place < all->len; (*place)++)
     {
-      Constant *present = constants->all->pdata[place];
-      int order = strcmp (present->name, name);
-      if (order == 0 && g_bytes_equal (present->value, value))
-        return FALSE;
-      if (order == 0)
-        {
-          g_bytes_unref (present->value);
-          present->value = g_bytes_ref (value);
-          constants->summed = FALSE;
-          return TRUE;
-        }
-      if (order > 0)
-        break;
+      Constant *constant = all->pdata[*place];
+      int order = strcmp (constant->name, name);
+      if (order >= 0)
+        return order == 0 ? constant : NULL;
     }
-  Constant *constant = g_new0 (Constant, 1);
-  constant->name = g_strdup (name);
-  constant->value = g_bytes_ref (value);
-  g_ptr_array_insert (constants->all, (gint)place, constant);
-  constants->summed = FALSE;
-  return TRUE;
+  return NULL;
+}
+
+static void
+enter (GPtrArray *all, const char *name, GBytes *value)
+{
+  guint place;
+  Constant *constant = find (all, name, &place);
+
+  if (constant == NULL)
+    {
+      constant = g_new0 (Constant, 1);
+      constant->name = g_strdup (name);
+      g_ptr_array_insert (all, (gint)place, constant);
+    }
+  g_bytes_ref (value); /* it may be the present one */
+  unref_bytes (constant->value);
+  constant->value = value;
+}
+
+static Digest
+digest_all (const GPtrArray *all)
+{
+  g_autoptr (GPtrArray) parts = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
+
+  for (guint i = 0; i < all->len; i++)
+    {
+      const Constant *constant = all->pdata[i];
+      g_ptr_array_add (parts, g_bytes_new (constant->name, strlen (constant->name)));
+      g_ptr_array_add (parts, g_bytes_ref (constant->value));
+    }
+  return digest_of ((const GBytes *const *)parts->pdata, parts->len);
 }
 
 static const Digest *
 sum (Constants *constants)
 {
-  g_autoptr (GPtrArray) parts = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
+  if (digest_is_zero (&constants->digest))
+    constants->digest = digest_all (constants->all);
+  return &constants->digest;
+}
 
-  if (constants->summed)
-    return &constants->digest;
-  for (guint i = 0; i < constants->all->len; i++)
+/* ---- the set as one value: a GVariant a{sv}, which aligns each constant for the program ---- */
+
+GBytes *
+constants_bytes (Node *node, const Digest *digest)
+{
+  Constants *constants = &node->constants;
+  GVariantBuilder builder = G_VARIANT_BUILDER_INIT (G_VARIANT_TYPE_VARDICT);
+
+  if (!digest_equal (sum (constants), digest))
+    return NULL;
+  for (guint i = 0; constants->set == NULL && i < constants->all->len; i++)
     {
       const Constant *constant = constants->all->pdata[i];
-      g_ptr_array_add (parts, g_bytes_new (constant->name, strlen (constant->name)));
-      g_ptr_array_add (parts, g_bytes_ref (constant->value));
+      g_variant_builder_add (
+          &builder, "{sv}", constant->name,
+          g_variant_new_from_bytes (G_VARIANT_TYPE_BYTESTRING, constant->value, TRUE));
     }
-  constants->digest = digest_of ((const GBytes *const *)parts->pdata, parts->len);
-  constants->summed = TRUE;
-  return &constants->digest;
+  g_autoptr (GVariant) set = g_variant_ref_sink (g_variant_builder_end (&builder));
+  if (constants->set == NULL)
+    constants->set = g_variant_get_data_as_bytes (set);
+  return g_bytes_ref (constants->set);
+}
+
+/* (transfer full): nothing but what is well formed. */
+static GPtrArray *
+read_set (GBytes *bytes)
+{
+  g_autoptr (GVariant) set
+      = g_variant_ref_sink (g_variant_new_from_bytes (G_VARIANT_TYPE_VARDICT, bytes, FALSE));
+  GPtrArray *all = g_ptr_array_new_with_free_func (constant_free);
+  gsize n = g_variant_is_normal_form (set) ? g_variant_n_children (set) : 0;
+
+  for (gsize i = 0; i < MIN (n, CONSTANTS_MAX); i++)
+    {
+      g_autoptr (GVariant) value = NULL;
+      const char *name;
+      g_variant_get_child (set, i, "{&sv}", &name, &value);
+      g_autoptr (GBytes) content = g_variant_get_data_as_bytes (value);
+      enter (all, name, content);
+    }
+  return all;
 }
 
 void
 constants_publish (Node *node, const char *name, GBytes *value)
 {
+  Constants *constants = &node->constants;
+
   g_assert (g_utf8_validate (name, -1, NULL));
-  if (node->constants.all->len < CONSTANTS_MAX && strlen (name) <= MESSAGE_TEXT_MAX)
-    (void)enter (&node->constants, name, value);
+  if (constants->all->len >= CONSTANTS_MAX || strlen (name) > MESSAGE_TEXT_MAX)
+    return;
+  enter (constants->all, name, value);
+  constants->digest = (Digest){ 0 };
+  g_clear_pointer (&constants->set, g_bytes_unref);
 }
 
 static void
@@ -113,9 +167,8 @@ tell_engine (Node *node)
 {
   Constants *constants = &node->constants;
 
-  constants->told = TRUE;
-  constants->told_digest = *sum (constants);
-  core_emit (node, NODE_EFFECT_START)->digest = constants->told_digest;
+  constants->told = *sum (constants);
+  core_emit (node, NODE_EFFECT_START)->digest = constants->told;
 }
 
 void
@@ -164,70 +217,49 @@ accept (Node *node, const NodeId *master)
   Constants *constants = &node->constants;
 
   constants->started_by = *master;
-  if (!constants->told || !digest_equal (&constants->told_digest, sum (constants)))
+  if (!digest_equal (&constants->told, sum (constants)))
     tell_engine (node);
 }
 
 void
 constants_on_start (Node *node, const NodeId *from, const Message *m)
 {
+  node->constants.wanted = m->digest;
   if (digest_equal (sum (&node->constants), &m->digest))
     accept (node, from);
   else
-    (void)member_send (node, from, &(Message){ .kind = MESSAGE_WANT });
+    (void)member_send (node, from, &(Message){ .kind = MESSAGE_FETCH, .digest = m->digest });
 }
 
-void
-constants_on_want (Node *node, const NodeId *from)
-{
-  g_autoptr (GArray) all = g_array_new (FALSE, FALSE, sizeof (MessageConstant));
-
-  if (!constants_started (node))
-    return;
-  for (guint i = 0; i < node->constants.all->len; i++)
-    {
-      const Constant *constant = node->constants.all->pdata[i];
-      MessageConstant item = { constant->name, constant->value };
-      g_array_append_val (all, item);
-    }
-  (void)member_send (
-      node, from,
-      &(Message){ .kind = MESSAGE_CONSTANTS, .digest = *sum (&node->constants), .constants = all });
-}
-
-static gboolean
-is_named (const Message *m, const char *name)
-{
-  for (guint i = 0; i < m->constants->len; i++)
-    if (g_str_equal (g_array_index (m->constants, MessageConstant, i).name, name))
-      return TRUE;
-  return FALSE;
-}
-
-void
-constants_on_set (Node *node, const NodeId *from, const Message *m)
+gboolean
+constants_on_bytes (Node *node, const NodeId *from, const Message *m)
 {
   Constants *constants = &node->constants;
 
-  if (m->constants->len > CONSTANTS_MAX || roster_is_master (node))
-    return;
-  for (guint i = constants->all->len; i > 0; i--) /* constants of an earlier master */
-    if (!is_named (m, ((Constant *)constants->all->pdata[i - 1])->name))
-      {
-        g_ptr_array_remove_index (constants->all, i - 1);
-        constants->summed = FALSE;
-      }
-  for (guint i = 0; i < m->constants->len; i++)
+  if (!digest_equal (&m->digest, &constants->wanted))
+    return FALSE;
+  g_autoptr (GPtrArray) all = read_set (m->value);
+  Digest digest = digest_all (all);
+  guint place;
+  if (roster_is_master (node) || !digest_equal (&digest, &m->digest))
+    return TRUE; /* the master has no such set any more: another START is on its way */
+  for (guint i = 0; i < all->len; i++)
     {
-      const MessageConstant *item = &g_array_index (m->constants, MessageConstant, i);
-      if (!enter (constants, item->name, item->value))
+      const Constant *constant = all->pdata[i],
+                     *before = find (constants->all, constant->name, &place);
+      if (before != NULL && g_bytes_equal (before->value, constant->value))
         continue;
       NodeEffect *effect = core_emit (node, NODE_EFFECT_CONSTANT);
-      effect->text = g_strdup (item->name);
-      effect->bytes = g_bytes_ref (item->value);
+      effect->text = g_strdup (constant->name);
+      effect->bytes = g_bytes_ref (constant->value);
     }
-  if (digest_equal (sum (constants), &m->digest))
-    accept (node, from);
+  g_ptr_array_unref (constants->all); /* of an earlier master */
+  constants->all = g_steal_pointer (&all);
+  constants->digest = digest;
+  g_clear_pointer (&constants->set, g_bytes_unref);
+  constants->set = g_bytes_ref (m->value);
+  accept (node, from);
+  return TRUE;
 }
 
 static void

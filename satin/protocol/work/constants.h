@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The constants and inputs, which every node must have before it runs a job of this master's root,
  * and which main publishes once; and the BEST values, which this part only passes on (the engine
- * merges them). The master names the digest of all constants; a node that has others asks for the
- * set. Driver's thread. */
+ * merges them). The master names the digest of all constants; a node that has others fetches the
+ * set like shared bytes. Driver's thread. */
 #pragma once
 
 #include "../members/member.h"
@@ -18,10 +18,10 @@ typedef struct
 typedef struct
 {
   GPtrArray *all; /* of Constant, by name */
-  Digest digest;  /* of them all, when `summed` */
-  gboolean summed;
-  gboolean told; /* START was sent for `told_digest` */
-  Digest told_digest;
+  Digest digest;  /* of them all; zero: not computed yet */
+  GBytes *set;    /* (nullable) they all as one value, once another node has asked for it */
+  Digest told;    /* what the engine was told (NODE_EFFECT_START); zero: nothing */
+  Digest wanted;  /* of the set that the last START named; zero: none did */
   NodeId started_by; /* the master whose START holds here; none: no START does */
   GPtrArray *own,
       *heard; /* BEST values, by number: last improved here, last heard; GBytes or NULL */
@@ -37,8 +37,10 @@ void constants_complete (Node *node);
 /* A session has just begun. */
 void constants_greet (Node *node, const NodeId *to);
 void constants_on_start (Node *node, const NodeId *from, const Message *message);
-void constants_on_want (Node *node, const NodeId *from);
-void constants_on_set (Node *node, const NodeId *from, const Message *message);
+/* The set with this digest. (transfer full) (nullable) */
+GBytes *constants_bytes (Node *node, const Digest *digest);
+/* FALSE: BYTES brought no constants. */
+gboolean constants_on_bytes (Node *node, const NodeId *from, const Message *message);
 void constants_improved (Node *node, guint64 number, GBytes *value);
 void constants_on_best (Node *node, const NodeId *from, const Message *message);
 /* This node is still master, under a new name or term. */

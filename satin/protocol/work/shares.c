@@ -310,6 +310,8 @@ shares_on_bytes (Node *node, const NodeId *from, const Message *m)
   SatinShared shared;
   gboolean owed;
 
+  if (constants_on_bytes (node, from, m))
+    return;
   if (!m->flag)
     {
       take_bytes (node, m);
@@ -440,7 +442,8 @@ void
 shares_on_fetch (Node *node, const NodeId *from, const Message *m)
 {
   SharedStore *store = node->shares.store;
-  g_autoptr (GBytes) bytes = shared_find (store, &m->digest);
+  GBytes *constants = constants_bytes (node, &m->digest);
+  g_autoptr (GBytes) bytes = constants != NULL ? constants : shared_find (store, &m->digest);
   Waiter waiter = { .node = *from };
   Wish *wish;
 
