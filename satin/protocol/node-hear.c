@@ -12,8 +12,6 @@
   { \
     call; \
   }
-HANDLER (on_none, steal_on_none (node, m))
-HANDLER (on_more, steal_on_more (node, from))
 HANDLER (on_ack, held_on_ack (node, from, m->number, m->flag))
 HANDLER (on_cancelled, held_on_cancelled (node, from, m->number))
 HANDLER (on_disown, held_on_disown (node, from, m->number))
@@ -40,8 +38,6 @@ HANDLER (on_checkpoint, lease_set_place (node, m->text))
 static void (*const handlers[MESSAGE_KINDS]) (Node *node, const NodeId *from, const Message *m) = {
   [MESSAGE_STEAL] = lend_on_request,
   [MESSAGE_JOBS] = held_on_jobs,
-  [MESSAGE_NONE] = on_none,
-  [MESSAGE_MORE] = on_more,
   [MESSAGE_RESULT] = loans_on_result,
   [MESSAGE_ACK] = on_ack,
   [MESSAGE_CANCELLED] = on_cancelled,

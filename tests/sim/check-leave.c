@@ -117,6 +117,17 @@ was_sent (Process *process, const Process *to, GBytes *bytes)
   return before;
 }
 
+/* TRUE: the message gives its receiver work, or asks for some. */
+static gboolean
+is_given (GBytes *content)
+{
+  guint32 kind = message_kind_of (content);
+  g_auto (Message) m = { 0 };
+
+  return kind == MESSAGE_STEAL || kind == MESSAGE_HAND
+         || (kind == MESSAGE_JOBS && (!message_decode (content, &m, NULL) || m.loans->len > 0));
+}
+
 void
 check_given (Sim *sim, Process *process, const Process *to, GBytes *bytes)
 {
@@ -126,8 +137,7 @@ check_given (Sim *sim, Process *process, const Process *to, GBytes *bytes)
 
   if (kind == MESSAGE_HEARD)
     note_leaver (process, to);
-  if (node_id_is_none (leaver)
-      || (kind != MESSAGE_STEAL && kind != MESSAGE_JOBS && kind != MESSAGE_HAND))
+  if (node_id_is_none (leaver) || kind == 0 || !is_given (content))
     return;
   NodeId name = name_of (process, to);
   if (node_id_equal (&name, leaver))

@@ -181,9 +181,8 @@ after_ms (const SimFigures *figures, guint64 then_us)
 static SimSaid
 messages_more (const ScaleResult *result, const ScaleStruck *struck)
 {
-  static const MessageKind work[]
-      = { MESSAGE_STEAL,  MESSAGE_NONE, MESSAGE_MORE, MESSAGE_JOBS, MESSAGE_RETURNED,
-          MESSAGE_RESULT, MESSAGE_ACK,  MESSAGE_WORK, MESSAGE_PING };
+  static const MessageKind work[] = { MESSAGE_STEAL, MESSAGE_JOBS, MESSAGE_RETURNED, MESSAGE_RESULT,
+                                      MESSAGE_ACK,   MESSAGE_WORK, MESSAGE_PING };
   SimSaid calm = result->calm.figures.run, more = struck->outcome.figures.run;
 
   for (guint i = 0; i < G_N_ELEMENTS (work); i++)

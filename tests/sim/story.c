@@ -14,7 +14,7 @@ static const char *const noise[]
     = { "ping", "work", "event", "report", "reported", "noted", "stem", "frame", "log" };
 /* The words for lines that are no messages. */
 static const char *const others[]
-    = { "frame", "run", "link", "process", "members", "known", "log" };
+    = { "frame", "run", "link", "process", "members", "known", "log", "none" };
 
 static void
 clear_command (gpointer data)
@@ -151,6 +151,8 @@ story_sent (Sim *sim, const Process *from, const Process *to, const GPtrArray *p
   const char *word
       = content != NULL ? message_kind_name ((MessageKind)message_kind_of (content)) : "frame";
   g_autofree char *text = say_frame (bytes);
+  if (g_str_equal (text, "JOBS none"))
+    word = "none";
   guint n = sim->story->lines->len;
   add_line (sim, word, order == 0, "%s -> %s  %s", name_of (from, from_name), name_of (to, to_name),
             text);

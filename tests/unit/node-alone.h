@@ -84,6 +84,22 @@ count_sent (World *world, const GArray *effects, guint who, guint to, MessageKin
   return n;
 }
 
+/* The number of answers to STEAL that bring `to` no job. */
+static inline guint
+count_refusals (World *world, const GArray *effects, guint who, guint to)
+{
+  guint n = 0;
+  guint64 request = 0;
+
+  for (guint i = 0; i < effects->len; i++)
+    {
+      const NodeEffect *effect = &g_array_index (effects, NodeEffect, i);
+      n += jobs_sent (effect, &request) == 0 && request > 0
+           && effect->link == link_of (world, who, to)->link;
+    }
+  return n;
+}
+
 static inline guint
 count_effects (const GArray *effects, NodeEffectKind kind)
 {

@@ -144,7 +144,7 @@ carry_send (World *world, guint who, const NodeEffect *effect)
   world->largest = MAX (world->largest, g_bytes_get_size (bytes));
   world->peer[who].pings += message.kind == MESSAGE_PING;
   world->peer[who].steals += message.kind == MESSAGE_STEAL;
-  world->peer[who].replies += message.kind == MESSAGE_JOBS;
+  world->peer[who].replies += message.kind == MESSAGE_JOBS && message.loans->len > 0;
   world->said_no += message.kind == MESSAGE_RELAYED && g_bytes_get_size (message.value) == 0;
   if (g_array_index (world->wires, Wire, effect->link - 1).up
       && !g_array_index (world->wires, Wire, effect->link - 1).mute)

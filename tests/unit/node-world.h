@@ -113,6 +113,18 @@ kind_sent (const NodeEffect *effect)
   return read_sent (effect, &message) ? message.kind : MESSAGE_NO_KIND;
 }
 
+/* How many jobs it sends; -1: it is no JOBS. `request` (out): which STEAL it answers; 0: none. */
+static inline int
+jobs_sent (const NodeEffect *effect, guint64 *request)
+{
+  g_auto (Message) message = { 0 };
+
+  if (!read_sent (effect, &message) || message.kind != MESSAGE_JOBS)
+    return -1;
+  *request = message.number;
+  return (int)message.loans->len;
+}
+
 /* n0 founds the run, the others join. */
 World *world_new (guint n, gboolean checkpoint);
 void add_peer (World *world, gboolean solo);

@@ -48,7 +48,7 @@ test_each_kind_has_a_handler (void)
     }
 }
 
-/* The sender has sent HELLO, but is not a member. Only STEAL is answered, by NONE. */
+/* The sender has sent HELLO, but is not a member. Only STEAL is answered, by a refusal. */
 static void
 test_a_stranger_says_nothing_that_only_members_may_say (void)
 {
@@ -81,7 +81,9 @@ test_a_stranger_says_nothing_that_only_members_may_say (void)
         g_assert_cmpuint (effects->len, ==, 1);
         const NodeEffect *effect = &g_array_index (effects, NodeEffect, 0);
         g_assert_cmpint (effect->kind, ==, NODE_EFFECT_SEND);
-        g_assert_cmpuint (kind_sent (effect), ==, MESSAGE_NONE);
+        guint64 request = 0;
+        g_assert_cmpint (jobs_sent (effect, &request), ==, 0);
+        g_assert_cmpuint (request, ==, any.message.number);
       }
 }
 

@@ -304,7 +304,7 @@ test_a_theft_waits_for_a_second (void)
 }
 
 /* The thief wants two jobs, and the victim has one: NONE, which ends the request, follows the job.
- * Before the job NONE would be a refusal. */
+ * Before the job, an answer without jobs would be a refusal. */
 static void
 test_none_does_not_overtake_jobs (void)
 {

@@ -30,10 +30,11 @@ test_is_not_asked (void)
           = step_alone (world, 1, &(NodeEvent){ .kind = NODE_EVENT_IDLE, .count = 1 });
       g_assert_cmpuint (count_sent (world, effects, 1, 2, MESSAGE_STEAL), ==, 0);
       n_asked += count_sent (world, effects, 1, 0, MESSAGE_STEAL);
-      g_autoptr (GArray) offered = hear (world, 1, 2, &(Message){ .kind = MESSAGE_MORE });
+      g_autoptr (GArray) offered
+          = hear (world, 1, 2, &(Message){ .kind = MESSAGE_JOBS, .id = id_of (world, 2) });
       g_assert_cmpuint (count_sent (world, offered, 1, 2, MESSAGE_STEAL), ==, 0);
       g_autoptr (GArray) refused
-          = hear (world, 1, 0, &(Message){ .kind = MESSAGE_NONE, .number = node->steal.requests });
+          = hear (world, 1, 0, &(Message){ .kind = MESSAGE_JOBS, .number = node->steal.requests });
       g_assert_cmpuint (count_sent (world, refused, 1, 2, MESSAGE_STEAL), ==, 0);
       g_auto (Message) roster = { .kind = MESSAGE_ROSTER };
       roster_fill (node, &roster);
@@ -62,8 +63,8 @@ test_is_lent_nothing (void)
                                            &(NodeEvent){ .kind = NODE_EVENT_LENT,
                                                          .node = node_self (world->peer[2].node),
                                                          .loans = world->peer[1].jobs });
-  g_assert_cmpuint (count_sent (world, effects, 1, 2, MESSAGE_JOBS), ==, 0);
-  g_assert_cmpuint (count_sent (world, effects, 1, 2, MESSAGE_NONE), ==, 1);
+  g_assert_cmpuint (count_sent (world, effects, 1, 2, MESSAGE_JOBS), ==, 1);
+  g_assert_cmpuint (count_refusals (world, effects, 1, 2), ==, 1);
   g_assert_cmpuint (count_effects (effects, NODE_EFFECT_BACK), ==, 1);
   g_assert_cmpuint (stats_of (world, 1).lent, ==, 0);
 }
@@ -120,7 +121,7 @@ test_is_refused (void)
   g_autoptr (GArray) effects
       = hear (world, 1, 2, &(Message){ .kind = MESSAGE_STEAL, .number = 1, .count = 1 });
   g_assert_cmpuint (count_effects (effects, NODE_EFFECT_LEND), ==, 0);
-  g_assert_cmpuint (count_sent (world, effects, 1, 2, MESSAGE_NONE), ==, 1);
+  g_assert_cmpuint (count_refusals (world, effects, 1, 2), ==, 1);
 }
 
 /* n1 leaves and has handed its rows to n0, which leaves, too, before it confirms them: n2 gets them

@@ -114,7 +114,7 @@ test_a_request_stands_until_its_last_job (void)
   be_hungry (world, 1, 3); /* that one is done */
   g_assert_cmpuint (world->peer[1].steals, ==, 1);
   g_assert_cmpuint (stats_of (world, 1).steal_age_us, >, 0);
-  deliver (world, the_link (world), 1, &(Message){ .kind = MESSAGE_NONE, .number = 1 });
+  deliver (world, the_link (world), 1, &(Message){ .kind = MESSAGE_JOBS, .number = 1 });
   g_assert_cmpuint (world->peer[1].steals, ==,
                     2); /* a node that gave jobs may be asked again at once */
 }
@@ -245,7 +245,7 @@ test_a_refusal_may_say_who_has_it (void)
   tell (world, 3, &(NodeEvent){ .kind = NODE_EVENT_IDLE, .count = 1 });
   pass (world, 10 * G_USEC_PER_SEC);
   (void)offer (world, 0, "/0");
-  deliver (world, link_with (world, 3), 3, &(Message){ .kind = MESSAGE_NONE, .id = first });
+  deliver (world, link_with (world, 3), 3, &(Message){ .kind = MESSAGE_JOBS, .id = first });
   g_assert_true (said (world, 3, "RUN /0"));
 }
 
@@ -298,7 +298,7 @@ test_each_request_is_answered (void)
         {
           g_autoptr (GArray) effects = hear (
               world, 0, 1, &(Message){ .kind = MESSAGE_STEAL, .number = 1, .count = count });
-          guint answers = count_sent (world, effects, 0, 1, MESSAGE_NONE);
+          guint answers = count_refusals (world, effects, 0, 1);
           g_assert_cmpuint (answers, ==, !started || count == 0);
           g_assert_cmpuint (lend->owed->len, ==, !started && count > 0);
           g_assert_cmpuint (count_effects (effects, NODE_EFFECT_LEND), ==, started && count > 0);

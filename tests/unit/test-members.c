@@ -306,9 +306,9 @@ test_what_other_layers_hear_goes_up (void)
   pair_join ();
   g_string_truncate (pair->said[1], 0);
   g_assert_true (
-      link_send_to (pair->node[0], &pair->node[1]->self, &(Message){ .kind = MESSAGE_MORE }));
+      link_send_to (pair->node[0], &pair->node[1]->self, &(Message){ .kind = MESSAGE_TAKEN }));
   settle (0);
-  assert_said (1, "hear more of 1");
+  assert_said (1, "hear taken of 1");
   pair_end ();
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* To which thieves a victim owes work, when it tells them, and when it asks its engine again
- * (lend.c): rules that hold for each MORE and each REQUEST of a run. */
+ * (lend.c): rules that hold each time that a thief is told, and for each REQUEST of a run. */
 #include "node-world.h"
 
 #include "satin/protocol/core.h"
@@ -13,7 +13,7 @@ static struct
 {
   guint64 at_us[64];
   NodeId to[64];
-  guint n; /* MOREs of n0 */
+  guint n; /* thieves that n0 told that it has work */
   guint64 asked_us[512];
   guint32 count;
   guint n_asked; /* REQUESTs of n0 */
@@ -31,8 +31,10 @@ watch (World *world, guint who, const NodeEffect *effect)
       seen.n_asked++;
       seen.count = effect->count;
     }
-  seen.n_none += kind_sent (effect) == MESSAGE_NONE;
-  if (kind_sent (effect) != MESSAGE_MORE || seen.n == G_N_ELEMENTS (seen.at_us))
+  guint64 request = 0;
+  int jobs = jobs_sent (effect, &request);
+  seen.n_none += jobs == 0 && request > 0;
+  if (jobs != 0 || request > 0 || seen.n == G_N_ELEMENTS (seen.at_us))
     return;
   const Wire *wire = &g_array_index (world->wires, Wire, effect->link - 1);
   guint to = wire->end[0] == 0 ? wire->end[1] : wire->end[0];

@@ -19,7 +19,10 @@ member_of (World *world, guint who, guint other)
 static void
 hear_more (World *world, guint who, guint from)
 {
-  deliver (world, link_between (world, who, from), who, &(Message){ .kind = MESSAGE_MORE });
+  NodeId id = node_self (node_at (world, from));
+
+  deliver (world, link_between (world, who, from), who,
+           &(Message){ .kind = MESSAGE_JOBS, .id = id });
 }
 
 static gboolean

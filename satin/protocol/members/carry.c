@@ -271,7 +271,7 @@ send_now (Node *node, Member *member, const Message *message)
   sent_count (node, message->kind, parts);
   (void)session_send (member->carry.session, node->now_us, urgent ? SESSION_URGENT : SESSION_BULK,
                       parts);
-  note (node, member, message->kind == MESSAGE_JOBS);
+  note (node, member, message->loans != NULL && message->loans->len > 0);
 }
 
 static void

@@ -224,7 +224,7 @@ handle (Node *node, Link *link, const Message *m)
     {
       if (m->kind == MESSAGE_STEAL) /* the thief knows this node as a member already, and would wait
                                      * for ever */
-        link_send (node, link, &(Message){ .kind = MESSAGE_NONE, .number = m->number });
+        link_send (node, link, &(Message){ .kind = MESSAGE_JOBS, .number = m->number });
     }
   else if (!is_receiver (node, message_to (m->kind)))
     return;

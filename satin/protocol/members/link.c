@@ -167,8 +167,7 @@ send_raw (Node *node, Link *link, const Message *message)
   /* Nodes that relay this frame do not know that it is a greeting, which nothing may overtake. So
    * it is urgent there. */
   link_send_parts (node, link, parts,
-                   urgent || (link->circuit != NULL && message->kind == MESSAGE_HELLO),
-                   message->kind == MESSAGE_JOBS);
+                   urgent || (link->circuit != NULL && message->kind == MESSAGE_HELLO), FALSE);
 }
 
 typedef struct

@@ -268,7 +268,8 @@ held_on_jobs (Node *node, const NodeId *from, const Message *m)
   gboolean alone = m->number == 0 && m->flag, more = m->number > 0 && m->flag;
   guint n = 0;
 
-  (void)epoch_hears (node, m->count);
+  if (m->loans->len > 0)
+    (void)epoch_hears (node, m->count);
   for (guint i = 0; i < m->loans->len; i++)
     {
       Loan *job = m->loans->pdata[i];
@@ -290,6 +291,7 @@ held_on_jobs (Node *node, const NodeId *from, const Message *m)
     }
   node->stats.steals_remote += n;
   steal_on_answer (node, m->number, m->loans->len, n, more);
+  steal_on_offer (node, &m->id);
 }
 
 void

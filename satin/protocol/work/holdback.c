@@ -7,11 +7,11 @@ typedef struct
   MessageKind kind;
   guint64 number; /* RESULT: the number of the held job; others: of the request */
   guint64 mark, since_us;
-  NodeId to;        /* STEAL, JOBS, NONE: the receiver */
+  NodeId to;        /* STEAL, JOBS: the receiver */
   guint32 count;    /* STEAL */
   gboolean more;    /* JOBS */
   GPtrArray *loans; /* JOBS; else NULL */
-  NodeId lender;    /* NONE */
+  NodeId victim;    /* JOBS */
 } HoldbackItem;
 
 static void
@@ -89,7 +89,7 @@ holdback_send (Node *node, const NodeId *from, const Message *m)
   PlanWaits what = m->kind == MESSAGE_STEAL ? PLAN_WAITS_STEAL : PLAN_WAITS_JOBS;
   guint64 mark = 0;
 
-  if (m->kind == MESSAGE_NONE)
+  if (m->kind == MESSAGE_JOBS && m->loans->len == 0)
     mark = mark_before (node, from);
   else if (waits (node, what, from))
     mark = buddy_send_row (node, NULL);
@@ -103,7 +103,7 @@ holdback_send (Node *node, const NodeId *from, const Message *m)
                                 .count = m->count,
                                 .more = m->flag,
                                 .loans = m->loans == NULL ? NULL : g_ptr_array_ref (m->loans),
-                                .lender = m->id });
+                                .victim = m->id });
 }
 
 static void
@@ -137,15 +137,14 @@ send_jobs (Node *node, const HoldbackItem *item)
       else
         loans_back (node, entry);
     }
-  if (loans->len > 0)
+  if (loans->len > 0 || !item->more)
     (void)member_send (node, &item->to,
                        &(Message){ .kind = MESSAGE_JOBS,
                                    .number = item->number,
                                    .flag = item->more,
                                    .loans = loans,
-                                   .count = epoch_colours (node) });
-  else if (thief != NULL && !item->more)
-    (void)member_send (node, &item->to, &(Message){ .kind = MESSAGE_NONE, .number = item->number });
+                                   .count = epoch_colours (node),
+                                   .id = item->victim });
 }
 
 static void
@@ -172,12 +171,8 @@ send_first (Node *node, HeldWord word)
     send_result (node, item, word);
   else if (item->kind == MESSAGE_JOBS)
     send_jobs (node, item);
-  else if (item->kind == MESSAGE_STEAL)
-    send_steal (node, item);
   else
-    (void)member_send (
-        node, &item->to,
-        &(Message){ .kind = MESSAGE_NONE, .number = item->number, .id = item->lender });
+    send_steal (node, item);
   item_free (item);
 }
 

@@ -27,8 +27,8 @@ void holdback_done (Node *node);
 /* A finished job that another node lent. TRUE: held_send_result is called for it later, if its
  * lender still wants it. */
 gboolean holdback_takes (Node *node, HeldJob *held);
-/* Sends STEAL, JOBS, or NONE (which does not overtake JOBS to the same thief), now or later. `to`
- * is a member. */
+/* Sends STEAL or JOBS, now or later; a refusal does not overtake jobs for the same thief. `to` is a
+ * member. */
 void holdback_send (Node *node, const NodeId *from, const Message *message);
 /* The keeper has all rows up to this mark. */
 void holdback_confirmed (Node *node, guint64 mark);

@@ -59,7 +59,7 @@ static void
 refuse (Node *node, const Lending *lending)
 {
   (void)member_send (node, &lending->thief,
-                     &(Message){ .kind = MESSAGE_NONE, .number = lending->request });
+                     &(Message){ .kind = MESSAGE_JOBS, .number = lending->request });
 }
 
 void
@@ -81,7 +81,7 @@ lend_on_request (Node *node, const NodeId *from, const Message *m)
     take_for (node, lending, 1);
 }
 
-/* Sends MORE to the thief that has waited longest. */
+/* Tells the thief that has waited longest that this node has work. */
 static void
 tell (Node *node)
 {
@@ -91,7 +91,7 @@ tell (Node *node)
     {
       NodeId id = g_array_index (lend->owed, NodeId, 0);
       g_array_remove_index (lend->owed, 0);
-      if (!member_send (node, &id, &(Message){ .kind = MESSAGE_MORE }))
+      if (!member_send (node, &id, &(Message){ .kind = MESSAGE_JOBS, .id = node->self }))
         continue;
       lend->tell_us = node->now_us + lend->tell_pause_us;
       lend->tell_pause_us = MIN (lend->tell_pause_us * 2, LEND_TELL_MAX_US);
@@ -183,7 +183,7 @@ take_out (Node *node, Lending *lending, GPtrArray *loans)
     }
 }
 
-/* Sends the jobs that take_out left, or NONE. */
+/* Sends the jobs that take_out left, or refuses. */
 static void
 send_lent (Node *node, const Lending *lending, GPtrArray *loans, gboolean more)
 {
@@ -192,12 +192,11 @@ send_lent (Node *node, const Lending *lending, GPtrArray *loans, gboolean more)
                    .flag = more,
                    .loans = loans,
                    .count = epoch_colours (node) };
-  Message none = { .kind = MESSAGE_NONE, .number = lending->request, .id = lending->lender };
 
-  if (loans->len > 0)
+  if (loans->len == 0)
+    jobs.id = lending->lender;
+  if (loans->len > 0 || !more)
     holdback_send (node, &lending->thief, &jobs);
-  else if (!more)
-    holdback_send (node, &lending->thief, &none);
 }
 
 /* The thief left while the engine was asked, or is about to leave. */

@@ -133,7 +133,7 @@ choose (Node *node, StealLane *lane, gboolean *refused)
   return victim;
 }
 
-/* The member that sent MORE, if it is connected; else none. */
+/* The member that has work now, if it is connected; else none. */
 static NodeId
 take_offer (Node *node, StealLane *lane)
 {
@@ -267,25 +267,14 @@ steal_on_answer (Node *node, guint64 number, guint given, guint run, gboolean mo
 }
 
 void
-steal_on_more (Node *node, const NodeId *from)
+steal_on_offer (Node *node, const NodeId *id)
 {
-  const Member *member = roster_find (node, from);
+  const Member *member = roster_find (node, id);
 
-  node_id_set_remove (node->steal.refused, from);
-  if (is_victim (node, member))
-    lane_of (node, member)->offer = *from;
-}
-
-void
-steal_on_none (Node *node, const Message *m)
-{
-  const Member *member = node_id_is_none (&m->id) ? NULL : roster_find (node, &m->id);
-
-  steal_on_answer (node, m->number, 0, 0, FALSE);
-  if (member == NULL || !is_victim (node, member) || node_id_equal (&m->id, &node->self))
+  if (member == NULL || !is_victim (node, member) || node_id_equal (id, &node->self))
     return;
-  node_id_set_remove (node->steal.refused, &m->id);
-  lane_of (node, member)->offer = m->id;
+  node_id_set_remove (node->steal.refused, id);
+  lane_of (node, member)->offer = *id;
 }
 
 void

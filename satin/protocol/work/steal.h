@@ -3,8 +3,8 @@
  * along lanes. Each lane has victims of its own and one request in flight, and goes on to the next
  * victim after a refusal. Cluster-aware stealing has two lanes: when all nodes of its own site have
  * refused, the thief asks a node of another site. While that answer comes, which takes long, it
- * asks those of its own site again. A thief that all have refused waits for a MORE, which a victim
- * sends to one thief at a time; now and then it asks one of them.
+ * asks those of its own site again. A thief that all have refused waits for word that there is
+ * work, which a victim sends to one thief at a time; now and then it asks one of them.
  *
  * How much: a thief asks for as many jobs as it has idle seats, and for more if the jobs of the
  * last requests were soon done. In that case it also asks before its seats are idle, unless these
@@ -48,7 +48,7 @@ typedef struct
   guint64 pause_us;  /* the next pause */
   guint64 resume_us; /* end of the present pause; 0: none */
   gboolean probe;    /* after a pause: a victim that refused may be asked again */
-  NodeId offer;      /* the victim that sent MORE, or none */
+  NodeId offer;      /* the member that has work now, or none */
 } StealLane;
 
 typedef struct
@@ -56,7 +56,7 @@ typedef struct
   guint32 hungry;   /* idle seats */
   guint64 requests; /* so far */
   StealLane lanes[STEAL_LANES];
-  GArray *refused; /* set of nodes: each owes this one a MORE */
+  GArray *refused; /* set of nodes: each tells this one when it has work */
 } Steal;
 
 void steal_init (Node *node);
@@ -64,10 +64,8 @@ void steal_done (Node *node);
 void steal_on_idle (Node *node, guint32 count);
 /* Sends a request, if one is wanted and allowed. */
 void steal_go_on (Node *node);
-/* A victim has work now. */
-void steal_on_more (Node *node, const NodeId *from);
-/* A refusal. It may name another member, which has the job now. */
-void steal_on_none (Node *node, const Message *message);
+/* This member (none: no member) has work now. */
+void steal_on_offer (Node *node, const NodeId *id);
 /* The answer to request `number`, or its beginning, then `more` follows: `given` jobs, of which
  * `run` feed seats here. */
 void steal_on_answer (Node *node, guint64 number, guint given, guint run, gboolean more);

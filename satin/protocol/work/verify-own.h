@@ -33,7 +33,7 @@ typedef struct
   GHashTable *came, *came_early;
   gboolean differs; /* two results differ: deferred jobs are not released any more */
   guint64 moved_us; /* when a check was last lent, answered or taken back */
-  guint64 tell_us;  /* earliest time of the next MORE to a thief that was refused */
+  guint64 tell_us;  /* earliest time at which the next thief that was refused is told */
 } VerifyOwn;
 
 void verify_own_init (Node *node);
