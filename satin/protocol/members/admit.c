@@ -76,7 +76,7 @@ is_wanted (Node *node, Link *link, const Message *m)
   if (!node->config.closed || m->flag)
     return TRUE;
   core_log (node, "'%s' is refused: the run is closed", m->text);
-  link_send (node, link, &(Message){ .kind = MESSAGE_REFUSED });
+  link_send (node, link, &(Message){ .kind = MESSAGE_WELCOME });
   return FALSE;
 }
 

@@ -60,7 +60,7 @@ on_hello (Node *node, Link *link, const Message *m)
     {
       link_break (node, link, "another build of the program");
       if (!node_id_is_none (&m->id))
-        join_on_other_build (node, m->host);
+        join_on_refused (node, m->host);
       return;
     }
   if (core_is_member (node) && node_id_equal (&m->id, &node->self))
@@ -104,7 +104,6 @@ on_hello (Node *node, Link *link, const Message *m)
     call; \
   }
 HANDLER (on_stem, (void)0) /* is_in_order has handled it */
-HANDLER (on_refused, join_on_refused (node, link))
 HANDLER (on_ping, (void)0)
 HANDLER (on_call, reach_on_call (node, m))
 
@@ -113,7 +112,6 @@ static void (*const handlers[MESSAGE_KINDS]) (Node *node, Link *link, const Mess
   [MESSAGE_HELLO] = on_hello,
   [MESSAGE_JOIN] = admit_on_request,
   [MESSAGE_WELCOME] = roster_on_welcome,
-  [MESSAGE_REFUSED] = on_refused,
   [MESSAGE_ROSTER] = roster_on_message,
   [MESSAGE_HAVE] = roster_on_have,
   [MESSAGE_CHANGE] = roster_on_change,

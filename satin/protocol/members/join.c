@@ -239,16 +239,7 @@ join_on_have (Node *node, Link *link, const Message *m)
 }
 
 void
-join_on_refused (Node *node, Link *link)
-{
-  if (core_is_member (node) || !link->joining)
-    return;
-  core_emit (node, NODE_EFFECT_REFUSED);
-  node->ended = node->left = TRUE;
-}
-
-void
-join_on_other_build (Node *node, const char *build)
+join_on_refused (Node *node, const char *build)
 {
   if (core_is_member (node))
     return;

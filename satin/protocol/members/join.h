@@ -51,10 +51,9 @@ void join_on_stranger (Node *node, guint64 link);
 void join_on_roster (Node *node, Link *link, const Message *message);
 /* The same, but only the master's address is known. */
 void join_on_have (Node *node, Link *link, const Message *message);
-/* The run is closed, and the launcher does not want this node. */
-void join_on_refused (Node *node, Link *link);
-/* A member runs another build of the program. */
-void join_on_other_build (Node *node, const char *build);
+/* The run is closed, and the launcher does not want this node; or a member runs another `build` of
+ * the program. */
+void join_on_refused (Node *node, const char *build);
 void join_welcomed (Node *node);
 guint64 join_due (Node *node);
 void join_tick (Node *node);

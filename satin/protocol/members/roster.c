@@ -501,6 +501,11 @@ roster_on_welcome (Node *node, Link *link, const Message *m)
 {
   if (core_is_member (node) || !link->joining)
     return;
+  if (node_id_is_none (&m->id))
+    {
+      join_on_refused (node, NULL);
+      return;
+    }
   if (find_told (m, &m->id) == NULL || !link->greeted)
     {
       link_break (node, link, "welcomed under a name that is not on the roster");
