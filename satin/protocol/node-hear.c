@@ -33,7 +33,6 @@ HANDLER (on_closed, stop_on_closed (node, m))
 HANDLER (on_leave, leave_ask (node, &node->self, m->number))
 HANDLER (on_release, leave_on_release (node, from))
 HANDLER (on_crash_report, poison_on_message (node, from, m))
-HANDLER (on_checkpoint, lease_set_place (node, m->text))
 
 static void (*const handlers[MESSAGE_KINDS]) (Node *node, const NodeId *from, const Message *m) = {
   [MESSAGE_STEAL] = lend_on_request,
@@ -94,7 +93,6 @@ static void (*const handlers[MESSAGE_KINDS]) (Node *node, const NodeId *from, co
   [MESSAGE_RELEASED] = leave_on_released,
   [MESSAGE_GOODBYE] = leave_on_goodbye,
   [MESSAGE_CRASH_REPORT] = on_crash_report,
-  [MESSAGE_CHECKPOINT] = on_checkpoint,
 };
 
 void

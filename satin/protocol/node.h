@@ -101,7 +101,7 @@ typedef struct
   guint32 n_bests;     /* BEST values of the program */
   Digest program;      /* of program name, job table, arguments: the same on every node */
   const char *build;   /* of the program, the same on every node; NULL: "" */
-  gboolean checkpoint; /* the run needs a coordinator; CHECKPOINT also sets it */
+  gboolean checkpoint; /* the run needs a coordinator; a LEASE with a place also sets it */
   gboolean kept;       /* founder: a publication of this run stands there already */
   NodeSteal steal;
   guint dense;     /* up to so many members each pair has a link: contacts.h; 0: NODE_DENSE */

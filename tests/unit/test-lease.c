@@ -231,7 +231,7 @@ test_a_master_obeys_nobody (void)
 {
   g_autoptr (World) world = world_new (3, TRUE);
   guint32 term = node_term (world->peer[0].node);
-  Message lease = { .kind = MESSAGE_LEASE, .id = node_self (world->peer[1].node) };
+  Message lease = { .kind = MESSAGE_LEASE, .text = "", .id = node_self (world->peer[1].node) };
 
   tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
   lease.term = (Term){ term + 1, node_self (world->peer[1].node) };
@@ -327,6 +327,7 @@ say_lease (World *world, guint to, guint holder, guint32 later)
   world->peer[0].deaf = TRUE;
   deliver (world, link_between (world, 0, to), to,
            &(Message){ .kind = MESSAGE_LEASE,
+                       .text = "",
                        .id = node_self (world->peer[holder].node),
                        .term = lease->term,
                        .count = lease->number + later });

@@ -243,6 +243,7 @@ test_only_the_coordinator_says_that_it_has_taken_over (void)
   forget_log (world);
   deliver (world, link_between (world, 0, 2), 0,
            &(Message){ .kind = MESSAGE_LEASE,
+                       .text = "",
                        .id = node_self (world->peer[1].node),
                        .term = { node_term (world->peer[0].node), master },
                        .count = stats_of (world, 0).lease,
@@ -303,6 +304,7 @@ say_lease (World *world, guint to, guint from, guint holder, guint32 later, gboo
 {
   deliver (world, link_between (world, from, to), to,
            &(Message){ .kind = MESSAGE_LEASE,
+                       .text = "",
                        .id = node_self (world->peer[holder].node),
                        .term = { node_term (world->peer[0].node), node_self (world->peer[0].node) },
                        .count = stats_of (world, to).lease + later,

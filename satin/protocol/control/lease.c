@@ -20,7 +20,8 @@ lease_message (Node *node)
                     .term = lease->term,
                     .version = lease->generation,
                     .count = lease->number,
-                    .flag = core_is_self (node, &lease->holder) && node->saves.opened };
+                    .flag = core_is_self (node, &lease->holder) && node->saves.opened,
+                    .text = lease->place != NULL ? lease->place : "" };
 }
 
 /* The master may not know that the scribe could not take over. */
@@ -44,10 +45,7 @@ lease_greet (Node *node, const NodeId *to)
 {
   Message message = lease_message (node);
 
-  if (node->lease.place != NULL)
-    (void)member_send (node, to,
-                       &(Message){ .kind = MESSAGE_CHECKPOINT, .text = node->lease.place });
-  if (!node->config.checkpoint || node->lease.number == 0)
+  if (!node->config.checkpoint || (node->lease.number == 0 && node->lease.place == NULL))
     return;
   (void)member_send (node, to, &message);
   resign_again (node);
@@ -137,6 +135,8 @@ lease_on_message (Node *node, const NodeId *from, const Message *m)
   Lease *lease = &node->lease;
   int order = compare_lease (lease, m);
 
+  if (m->text[0] != '\0')
+    lease_set_place (node, m->text);
   if (!node->config.checkpoint)
     return;
   lease_saw_generation (node, m->version);
@@ -215,9 +215,10 @@ lease_set_place (Node *node, const char *place)
   node->config.checkpoint = TRUE;
   node->lease.place = g_strdup (place);
   core_emit (node, NODE_EFFECT_CHECKPOINT)->text = g_strdup (place);
-  member_send_all (node, &(Message){ .kind = MESSAGE_CHECKPOINT, .text = place });
   if (roster_is_master (node))
     lease_promoted (node);
+  else
+    tell_all (node);
 }
 
 void
