@@ -23,8 +23,7 @@ HANDLER (on_heard, leave_on_heard (node, from))
 HANDLER (on_best, constants_on_best (node, from, m))
 HANDLER (on_publish, round_on_publish (node, from, m))
 HANDLER (on_published, round_on_published (node, m))
-HANDLER (on_suspend, stop_suspend (node, m->number))
-HANDLER (on_cancel, stop_cancel (node))
+HANDLER (on_suspend, m->flag ? stop_cancel (node) : stop_suspend (node, m->number))
 HANDLER (on_halt, stop_on_halt (node))
 HANDLER (on_drained, stop_on_drained (node, m))
 HANDLER (on_end, stop_on_end (node, m->number, m->flag))
@@ -78,7 +77,6 @@ static void (*const handlers[MESSAGE_KINDS]) (Node *node, const NodeId *from, co
   [MESSAGE_SCANNED] = round_on_scanned,
   [MESSAGE_PUBLISHED] = on_published,
   [MESSAGE_SUSPEND] = on_suspend,
-  [MESSAGE_CANCEL] = on_cancel,
   [MESSAGE_HALT] = on_halt,
   [MESSAGE_DRAINED] = on_drained,
   [MESSAGE_END] = on_end,

@@ -106,8 +106,9 @@ forward (Node *node)
 
   if (acting != NULL)
     (void)member_send (node, &acting->id,
-                       &(Message){ .kind = node->stop.cancelled ? MESSAGE_CANCEL : MESSAGE_SUSPEND,
-                                   .number = node->stop.patience_us });
+                       &(Message){ .kind = MESSAGE_SUSPEND,
+                                   .number = node->stop.patience_us,
+                                   .flag = node->stop.cancelled });
 }
 
 void
