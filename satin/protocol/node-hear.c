@@ -13,8 +13,7 @@
     call; \
   }
 HANDLER (on_ack, held_on_ack (node, from, m->number, m->flag))
-HANDLER (on_cancelled, held_on_cancelled (node, from, m->number))
-HANDLER (on_disown, held_on_disown (node, from, m->number))
+HANDLER (on_cancelled, held_on_cancelled (node, from, m->number, m->flag))
 HANDLER (on_rerun, rerun_on_ask (node, from, m))
 HANDLER (on_told, rerun_on_told (node, from, m))
 HANDLER (on_taken, shares_on_taken (node, from))
@@ -45,7 +44,6 @@ static void (*const handlers[MESSAGE_KINDS]) (Node *node, const NodeId *from, co
   [MESSAGE_ADOPT] = orphans_on_adopt,
   [MESSAGE_COVERED] = directory_on_covered,
   [MESSAGE_RUNS] = yield_on_runs,
-  [MESSAGE_DISOWN] = on_disown,
   [MESSAGE_RERUN] = on_rerun,
   [MESSAGE_TOLD] = on_told,
   [MESSAGE_FETCH] = shares_on_fetch,

@@ -193,8 +193,8 @@ test_all_goes_along (void)
   g_assert_cmpuint (node_at (world, 1)->held.unfinished, ==, 0);
 }
 
-/* Only the jobs that a departed member had lent become orphans, and DISOWN affects only the job of
- * one loan; for an unknown loan it does nothing. */
+/* Only the jobs that a departed member had lent become orphans. A lender that yields affects only
+ * the job of one loan; for an unknown loan it does nothing. */
 static void
 test_only_theirs_is_orphaned (void)
 {
@@ -209,9 +209,9 @@ test_only_theirs_is_orphaned (void)
       lend_only (world, 0, loan, mine);
       lend_only (world, 2, loan, other);
     }
-  hear_only (world, 1, 0, &(Message){ .kind = MESSAGE_DISOWN, .number = 9 });
+  hear_only (world, 1, 0, &(Message){ .kind = MESSAGE_CANCELLED, .number = 9, .flag = TRUE });
   g_assert_cmpuint ((guint)g_tree_nnodes (node->held.by_return), ==, 6);
-  hear_only (world, 1, 0, &(Message){ .kind = MESSAGE_DISOWN, .number = 2 });
+  hear_only (world, 1, 0, &(Message){ .kind = MESSAGE_CANCELLED, .number = 2, .flag = TRUE });
   g_assert_cmpint (held_at (node, "/1/2")->lender, ==, LENDER_NONE);
   g_assert_true (held_at (node, "/1/2")->announced);
   g_assert_cmpuint ((guint)g_tree_nnodes (node->held.by_return), ==, 5);
@@ -231,7 +231,7 @@ test_all_is_orphaned (void)
 
   lend_only (world, 0, 1, "/1");
   lend_only (world, 2, 1, "/2");
-  hear_only (world, 1, 0, &(Message){ .kind = MESSAGE_DISOWN, .number = 1 });
+  hear_only (world, 1, 0, &(Message){ .kind = MESSAGE_CANCELLED, .number = 1, .flag = TRUE });
   HeldJob *own = add (alone (world, 1), "/3", LENDER_SELF, 3);
   held_orphan_all (node);
   g_assert_cmpint (own->lender, ==, LENDER_SELF);
@@ -387,8 +387,8 @@ test_rows_go_once (void)
   held_for (world, 0, 2)->again = TRUE;
   g_assert_cmpuint (count_rows (node, 0), ==, 2);
 
-  hear_only (world, 1, 0, &(Message){ .kind = MESSAGE_DISOWN, .number = 1 });
-  hear_only (world, 1, 0, &(Message){ .kind = MESSAGE_DISOWN, .number = 4 });
+  hear_only (world, 1, 0, &(Message){ .kind = MESSAGE_CANCELLED, .number = 1, .flag = TRUE });
+  hear_only (world, 1, 0, &(Message){ .kind = MESSAGE_CANCELLED, .number = 4, .flag = TRUE });
   held_collect (node, handed);
   held_collect (node, handed);
   g_assert_cmpuint (handed->len, ==, 1);
@@ -526,7 +526,7 @@ test_what_was_given_up_is_regained (void)
 
   lend_only (world, 0, 1, "/1");
   lend_only (world, 0, 2, "/2");
-  hear_only (world, 1, 0, &(Message){ .kind = MESSAGE_DISOWN, .number = 1 });
+  hear_only (world, 1, 0, &(Message){ .kind = MESSAGE_CANCELLED, .number = 1, .flag = TRUE });
   HeldJob *orphan = held_at (node_at (world, 1), "/1"), *held = held_for (world, 0, 2);
   orphan->given_up = held->given_up = TRUE;
   g_autoptr (GArray) offered = end (world, orphan);

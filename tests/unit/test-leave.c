@@ -83,7 +83,8 @@ test_adopts_nothing (void)
       Digest digest = digest_of_string (paths[i]);
       g_ptr_array_add (loans, loan_new (i + 1, paths[i], 1, &digest, 0.5, NULL));
       hear_only (world, 1, 0, &(Message){ .kind = MESSAGE_JOBS, .loans = loans });
-      hear_only (world, 1, 0, &(Message){ .kind = MESSAGE_DISOWN, .number = i + 1 });
+      hear_only (world, 1, 0,
+                 &(Message){ .kind = MESSAGE_CANCELLED, .number = i + 1, .flag = TRUE });
     }
   g_array_unref (step_alone (world, 1,
                              &(NodeEvent){ .kind = NODE_EVENT_DONE,

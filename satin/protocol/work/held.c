@@ -358,15 +358,6 @@ held_on_ack (Node *node, const NodeId *from, guint64 loan, gboolean in_round)
     held_drop (node, held);
 }
 
-void
-held_on_cancelled (Node *node, const NodeId *from, guint64 loan)
-{
-  HeldJob *held = held_find_return (node, from, loan);
-
-  if (held != NULL)
-    held_give_up (node, held);
-}
-
 /* ---- links and members ---- */
 
 /* The jobs held for this node, by loan. (transfer container) */
@@ -395,12 +386,14 @@ orphan (Node *node, HeldJob *held)
 }
 
 void
-held_on_disown (Node *node, const NodeId *from, guint64 loan)
+held_on_cancelled (Node *node, const NodeId *from, guint64 loan, gboolean yields)
 {
   HeldJob *held = held_find_return (node, from, loan);
 
-  if (held != NULL)
+  if (held != NULL && yields)
     orphan (node, held);
+  else if (held != NULL)
+    held_give_up (node, held);
 }
 
 void

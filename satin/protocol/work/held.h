@@ -108,9 +108,8 @@ void held_on_done (Node *node, const NodeEvent *event);
 void held_on_unrun (Node *node, guint64 number, gboolean robbed);
 /* `in_round`: its lender has heard of a round of saving. */
 void held_on_ack (Node *node, const NodeId *from, guint64 loan, gboolean in_round);
-void held_on_cancelled (Node *node, const NodeId *from, guint64 loan);
-/* The lender's job yields (yield.h): the job held for this loan is offered. */
-void held_on_disown (Node *node, const NodeId *from, guint64 loan);
+/* `yields`: the lender's job does (yield.h), so the job held for this loan is offered. */
+void held_on_cancelled (Node *node, const NodeId *from, guint64 loan, gboolean yields);
 void held_disown_self (Node *node, guint64 loan);
 void held_departed (Node *node, const NodeId *id);
 /* This node lost its name: all jobs that it holds for others become orphans. */

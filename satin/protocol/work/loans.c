@@ -152,9 +152,8 @@ loans_aborted (Node *node, guint64 loan)
   G_GNUC_UNUSED NodeId holder = entry->node;
   remove_entry (node, entry);
 #ifndef SATIN_PLANT_ABORT_NOT_PASSED
-  (void)member_send (
-      node, &holder,
-      &(Message){ .kind = kept ? MESSAGE_DISOWN : MESSAGE_CANCELLED, .number = loan });
+  (void)member_send (node, &holder,
+                     &(Message){ .kind = MESSAGE_CANCELLED, .number = loan, .flag = kept });
 #endif
 }
 
