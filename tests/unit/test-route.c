@@ -299,11 +299,11 @@ test_no_message (void)
   const Link *link = routed_link (world);
 
   g_assert_nonnull (link);
-  guint64 number = link->link, carrier = link->circuit->carrier;
+  guint64 number = link->link, carrier = link->circuit->leg.link;
   deliver (world, carrier, 2,
            &(Message){ .kind = MESSAGE_RELAYED,
-                       .number = link->circuit->number,
-                       .flag = !link->circuit->mine,
+                       .number = link->circuit->leg.number,
+                       .flag = !link->circuit->leg.mine,
                        .value = nonsense });
   g_assert_null (link_find (world->peer[2].node, number));
   g_assert_nonnull (link_find (world->peer[2].node, carrier));

@@ -440,7 +440,7 @@ link_close_others (Node *node, const Link *kept)
   for (guint i = node->links.links->len; i > 0; i--)
     {
       Link *link = node->links.links->pdata[i - 1];
-      if (link == kept || (kept->circuit != NULL && link->link == kept->circuit->carrier))
+      if (link == kept || (kept->circuit != NULL && link->link == kept->circuit->leg.link))
         continue;
       link_close (node, link);
       i = node->links.links->len + 1; /* other links may be closed, too */
@@ -508,7 +508,7 @@ enter (Link *link, Member *member)
 static void
 say_through (Node *node, const Link *link)
 {
-  const Link *carrier = link_find (node, link->circuit->carrier);
+  const Link *carrier = link_find (node, link->circuit->leg.link);
 
   if (carrier != NULL)
     core_log (node, "node %u.%u is reached through %u.%u", link->remote.term, link->remote.number,

@@ -227,7 +227,7 @@ reach_offer (Node *node, Link *asker, const NodeId *id)
   Link *link = link_to (node, id);
 
   if (link == NULL || link == asker || route_hops (link) >= ROUTE_HOPS_MAX
-      || (link->circuit != NULL && link->circuit->carrier == asker->link))
+      || (link->circuit != NULL && link->circuit->leg.link == asker->link))
     return FALSE;
   link_send (
       node, asker,

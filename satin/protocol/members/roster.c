@@ -516,7 +516,7 @@ roster_on_welcome (Node *node, Link *link, const Message *m)
   link->told_term = link->said_term = m->term;
   link->told_version = link->said_version = m->version;
   /* Messages of a relayed link continue to come over it, until there is a better link. */
-  Link *carrier = link->circuit == NULL ? link : link_find (node, link->circuit->carrier);
+  Link *carrier = link->circuit == NULL ? link : link_find (node, link->circuit->leg.link);
   if (carrier != link)
     link_say_name (node, carrier);
   carrier->born_us = node->now_us; /* the link is kept for a while from now on */

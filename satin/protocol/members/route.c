@@ -2,22 +2,15 @@
 /* See route.h. */
 #include "../core.h"
 
-/* One end of a relayed connection at the relay; also the key of by_leg. */
 typedef struct
 {
-  guint64 link, number;
-  gboolean mine; /* this node chose the number */
-} Leg;
-
-typedef struct
-{
-  Leg legs[2];
+  RouteLeg legs[2];
 } Passage;
 
 static guint
 leg_hash (gconstpointer key)
 {
-  const Leg *leg = key;
+  const RouteLeg *leg = key;
 
   return (guint)((leg->link * 31 + leg->number) * 2 + (guint64)leg->mine);
 }
@@ -25,7 +18,7 @@ leg_hash (gconstpointer key)
 static gboolean
 leg_equal (gconstpointer a, gconstpointer b)
 {
-  const Leg *one = a, *other = b;
+  const RouteLeg *one = a, *other = b;
 
   return one->link == other->link && one->number == other->number && one->mine == other->mine;
 }
@@ -61,9 +54,7 @@ add_end (Node *node, Link *carrier, guint64 number, gboolean mine, guint hops)
 {
   Circuit *circuit = g_new0 (Circuit, 1);
 
-  circuit->carrier = carrier->link;
-  circuit->number = number;
-  circuit->mine = mine;
+  circuit->leg = (RouteLeg){ carrier->link, number, mine };
   circuit->hops = hops;
   return link_add (node, ROUTE_LINK | ++node->routes.links, circuit);
 }
@@ -83,7 +74,7 @@ route_open (Node *node, Link *carrier, const NodeId *id, guint hops)
 
 /* Tells the node at the other end of this link that the route has ended. */
 static void
-say_end (Node *node, const Leg *leg)
+say_end (Node *node, const RouteLeg *leg)
 {
   Link *link = link_find (node, leg->link);
 
@@ -95,22 +86,17 @@ say_end (Node *node, const Leg *leg)
 void
 route_shut (Node *node, const Link *link)
 {
-  const Circuit *circuit = link->circuit;
-  Leg leg = { circuit->carrier, circuit->number, circuit->mine };
-
-  say_end (node, &leg);
+  say_end (node, &link->circuit->leg);
 }
 
 /* (nullable) */
 static Link *
-find_end (Node *node, const Leg *leg)
+find_end (Node *node, const RouteLeg *leg)
 {
   for (guint i = 0; i < node->links.links->len; i++)
     {
       Link *link = node->links.links->pdata[i];
-      const Circuit *circuit = link->circuit;
-      if (circuit != NULL && circuit->carrier == leg->link && circuit->number == leg->number
-          && circuit->mine == leg->mine)
+      if (link->circuit != NULL && leg_equal (&link->circuit->leg, leg))
         return link;
     }
   return NULL;
@@ -137,23 +123,23 @@ join (const GPtrArray *parts)
 void
 route_send (Node *node, Link *link, GPtrArray *parts, gboolean urgent)
 {
-  const Circuit *circuit = link->circuit;
-  Link *carrier = link_find (node, circuit->carrier);
+  const RouteLeg *leg = &link->circuit->leg;
+  Link *carrier = link_find (node, leg->link);
   g_autoptr (GBytes) whole = join (parts);
 
   if (carrier != NULL)
     link_send (node, carrier,
                &(Message){ .kind = urgent ? MESSAGE_RELAYED_URGENT : MESSAGE_RELAYED,
-                           .number = circuit->number,
-                           .flag = circuit->mine,
+                           .number = leg->number,
+                           .flag = leg->mine,
                            .value = whole });
 }
 
 /* ---- relaying ---- */
 
 /* The other end of the relayed connection. (nullable) */
-static const Leg *
-other_leg (Node *node, const Leg *leg)
+static const RouteLeg *
+other_leg (Node *node, const RouteLeg *leg)
 {
   const Passage *passage = g_hash_table_lookup (node->routes.by_leg, leg);
 
@@ -185,7 +171,7 @@ may_pass (Node *node, const Link *from, const Link *to)
 {
   if (to == NULL || to == from || node->routes.passages->len >= ROUTES_MAX
       || route_hops (to) >= ROUTE_HOPS_MAX
-      || (to->circuit != NULL && to->circuit->carrier == from->link))
+      || (to->circuit != NULL && to->circuit->leg.link == from->link))
     return FALSE;
   if (from->bound)
     return TRUE;
@@ -199,8 +185,8 @@ pass (Node *node, Link *from, guint64 number, Link *to)
   Passage *passage = g_new (Passage, 1);
   NodeId who = from->bound ? from->remote : NODE_ID_NONE;
 
-  passage->legs[0] = (Leg){ from->link, number, FALSE };
-  passage->legs[1] = (Leg){ to->link, ++node->routes.numbers, TRUE };
+  passage->legs[0] = (RouteLeg){ from->link, number, FALSE };
+  passage->legs[1] = (RouteLeg){ to->link, ++node->routes.numbers, TRUE };
   g_ptr_array_add (node->routes.passages, passage);
   for (guint i = 0; i < 2; i++)
     g_hash_table_insert (node->routes.by_leg, &passage->legs[i], passage);
@@ -213,7 +199,7 @@ pass (Node *node, Link *from, guint64 number, Link *to)
 void
 route_on_relay (Node *node, Link *link, const Message *m)
 {
-  Leg leg = { link->link, m->number, FALSE };
+  RouteLeg leg = { link->link, m->number, FALSE };
 
   if (find_end (node, &leg) != NULL || other_leg (node, &leg) != NULL)
     {
@@ -236,13 +222,13 @@ route_on_relay (Node *node, Link *link, const Message *m)
 
 /* The route has ended at the other end of the link. `end` (nullable): it ends here. */
 static void
-on_end (Node *node, const Leg *leg, const Link *end)
+on_end (Node *node, const RouteLeg *leg, const Link *end)
 {
   Passage *passage = g_hash_table_lookup (node->routes.by_leg, leg);
 
   if (passage != NULL)
     {
-      Leg other = *other_leg (node, leg);
+      RouteLeg other = *other_leg (node, leg);
       forget (node, passage);
       say_end (node, &other);
     }
@@ -253,9 +239,9 @@ on_end (Node *node, const Leg *leg, const Link *end)
 void
 route_on_relayed (Node *node, Link *link, const Message *m)
 {
-  Leg leg = { link->link, m->number, !m->flag };
+  RouteLeg leg = { link->link, m->number, !m->flag };
   Link *end = find_end (node, &leg);
-  const Leg *other = end == NULL ? other_leg (node, &leg) : NULL;
+  const RouteLeg *other = end == NULL ? other_leg (node, &leg) : NULL;
   Link *to = other != NULL ? link_find (node, other->link) : NULL;
   gsize size = g_bytes_get_size (m->value);
 
@@ -287,7 +273,7 @@ route_needs (Node *node, const Link *carrier)
   for (guint i = 0; i < node->links.links->len && !needs; i++)
     {
       const Link *link = node->links.links->pdata[i];
-      needs = link->circuit != NULL && link->circuit->carrier == carrier->link;
+      needs = link->circuit != NULL && link->circuit->leg.link == carrier->link;
     }
   return needs;
 }
@@ -300,7 +286,7 @@ route_carrier_gone (Node *node, guint64 number)
       Passage *passage = node->routes.passages->pdata[i - 1];
       if (passage->legs[0].link != number && passage->legs[1].link != number)
         continue;
-      Leg other = passage->legs[passage->legs[0].link == number ? 1 : 0];
+      RouteLeg other = passage->legs[passage->legs[0].link == number ? 1 : 0];
       forget (node, passage);
       say_end (node, &other);
     }
@@ -309,7 +295,7 @@ route_carrier_gone (Node *node, guint64 number)
       if (i > node->links.links->len)
         continue; /* losing one link lost others */
       const Link *link = node->links.links->pdata[i - 1];
-      if (link->circuit != NULL && link->circuit->carrier == number)
+      if (link->circuit != NULL && link->circuit->leg.link == number)
         link_down (node, link->link);
     }
 }
@@ -327,6 +313,6 @@ route_check (Node *node)
   for (guint i = 0; i < node->links.links->len; i++)
     {
       const Link *link = node->links.links->pdata[i];
-      g_assert (link->circuit == NULL || link_find (node, link->circuit->carrier) != NULL);
+      g_assert (link->circuit == NULL || link_find (node, link->circuit->leg.link) != NULL);
     }
 }

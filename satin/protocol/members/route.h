@@ -19,13 +19,19 @@
 /* The number of a routed link has this bit, which the driver's numbers never have. */
 #define ROUTE_LINK (G_GUINT64_CONSTANT (1) << 63)
 
+/* A route on one of the links that carry it. */
+typedef struct
+{
+  guint64 link;   /* the carrier … */
+  guint64 number; /* … and the route's number on it, … */
+  gboolean mine;  /* … which this node chose */
+} RouteLeg;
+
 /* The route of a routed Link. */
 struct Circuit
 {
-  guint64 carrier; /* the link that carries it … */
-  guint64 number;  /* … under this number, … */
-  gboolean mine;   /* … which this end chose */
-  guint hops;      /* nodes between the two ends, as far as known here */
+  RouteLeg leg;
+  guint hops; /* nodes between the two ends, as far as known here */
 };
 
 typedef struct
