@@ -382,7 +382,7 @@ test_hears_what_it_cost (void)
       hear_only (world, 2, 1, &(Message){ .kind = MESSAGE_GOODBYE, .number = 77, .flag = ran });
       assert_noted (node, &leaver, 77, ran);
       const Member *member = roster_find (node, &leaver);
-      g_assert_true (member == NULL || (member->dead && member->leaving && !member->silent));
+      g_assert_true (member == NULL || (member->dead == DEATH_LEFT && member->leaving));
     }
 }
 
@@ -401,7 +401,7 @@ test_the_dead_need_not_hear (void)
   g_assert_false (node->left);
   hear_only (world, 1, 0, &(Message){ .kind = MESSAGE_HEARD });
   g_assert_false (node->left);
-  roster_find (node, &dead)->dead = TRUE;
+  roster_find (node, &dead)->dead = DEATH_REFUSED;
   g_array_unref (step_alone (world, 1, &(NodeEvent){ .kind = NODE_EVENT_TIMER }));
   g_assert_true (node->left);
   g_assert_false (node->leave.alone);
@@ -421,7 +421,7 @@ test_the_last_one_suspends (void)
   release (world);
   leave_on_missing (node);
   g_assert_false (node->leave.missed); /* the node is not alone */
-  roster_find (node, &gone)->dead = TRUE;
+  roster_find (node, &gone)->dead = DEATH_REFUSED;
   g_array_unref (step_alone (world, 1, &(NodeEvent){ .kind = NODE_EVENT_TIMER }));
   g_assert_true (node->leave.alone);
   g_assert_true (stop_has_begun (node));

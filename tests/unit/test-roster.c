@@ -36,7 +36,7 @@ fill (Observer *observer, gboolean dead)
   for (guint i = 0; i < KNOWN_BYTES; i++)
     ((guint8 *)member + KNOWN_AT)[i] = (guint8)(1 + i % 251);
   if (!dead)
-    member->dead = FALSE; /* a master drops the dead */
+    member->dead = DEATH_NONE; /* a master drops the dead */
   memcpy (observer->known, (guint8 *)member + KNOWN_AT, KNOWN_BYTES);
 }
 
@@ -120,7 +120,7 @@ lose (const Observer *observer, guint who)
 {
   NodeId id = id_of (observer->world, who);
 
-  roster_find (observer->node, &id)->dead = TRUE;
+  roster_find (observer->node, &id)->dead = DEATH_REFUSED;
   roster_on_dead (observer->node);
 }
 
@@ -328,14 +328,14 @@ test_tell_once (void)
   start (world);
   world->watch = count_gone;
   n_gone = 0;
-  roster_find (node, &world->peer[3].node->self)->dead = TRUE;
+  roster_find (node, &world->peer[3].node->self)->dead = DEATH_REFUSED;
   roster_on_dead (node);
   tell_dead (world, 2);
   g_assert_cmpuint (n_gone, ==, 1);
   roster_retell (node, FALSE);
   tell_dead (world, 2);
   g_assert_cmpuint (n_gone, ==, 1);
-  roster_find (node, &world->peer[3].node->self)->dead = TRUE;
+  roster_find (node, &world->peer[3].node->self)->dead = DEATH_REFUSED;
   cut (world, 0, 2);
   pass (world, 2 * ROSTER_TELL_US);
   g_assert_nonnull (link_direct (node, &world->peer[0].node->self));

@@ -211,10 +211,10 @@ test_dials_of_one_member_keep_a_distance (void)
   g_assert_cmpuint (member->dial_at_us, ==, world->now_us + 1);
   g_assert_cmpuint (dials_asked (world, 0), ==, 0);
   member->dialled_us = world->now_us - ALIVE_REDIAL_MIN_US;
-  member->dead = TRUE;
+  member->dead = DEATH_REFUSED;
   alive_redial (node, member);
   g_assert_cmpuint (dials_asked (world, 0), ==, 0);
-  member->dead = FALSE;
+  member->dead = DEATH_NONE;
   alive_redial (node, member);
   g_assert_cmpuint (member->dialled_us, ==, world->now_us);
   g_assert_cmpuint (member->dial_at_us, ==, CORE_NEVER);

@@ -239,8 +239,8 @@ leave_on_goodbye (Node *node, const NodeId *from, const Message *m)
   note_leave (node, from, m->number, m->flag);
   if (member->dead)
     return;
-  member->leaving = member->dead = TRUE;
-  member->silent = FALSE;
+  member->leaving = TRUE;
+  member->dead = DEATH_LEFT;
   roster_on_dead (node);
 }
 

@@ -94,7 +94,7 @@ never_was (Node *node, const Message *m)
         continue;
       core_log (node, "node %u.%u asks to join: it has not heard that it was taken in",
                 member->id.term, member->id.number);
-      member->dead = member->proved = TRUE;
+      member->dead = DEATH_PROVED;
       roster_on_dead (node);
       return;
     }

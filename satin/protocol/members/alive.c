@@ -46,9 +46,7 @@ alive_dead (Node *node, Member *member, Death death)
     return;
   core_log (node, "node %u.%u is dead: %s", member->id.term, member->id.number, why[death]);
   node->stats.silenced += death == DEATH_SILENT;
-  member->dead = TRUE;
-  member->silent = death == DEATH_SILENT;
-  member->proved = death == DEATH_PROVED;
+  member->dead = death;
   roster_on_dead (node);
 }
 

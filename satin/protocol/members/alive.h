@@ -31,13 +31,6 @@
 
 #define ALIVE_TOLD_US (3 * G_USEC_PER_SEC) /* a busy member of a small run speaks each second */
 
-typedef enum
-{
-  DEATH_PROVED,  /* by an answer that only its own host can give */
-  DEATH_REFUSED, /* its address refuses, and no member has a link to it */
-  DEATH_SILENT
-} Death;
-
 typedef struct
 {
   char *address;

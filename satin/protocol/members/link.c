@@ -526,7 +526,7 @@ bind_link (Node *node, Link *link, Member *member)
   enter (link, member);
   alive_changed (node);
   member->heard_us = node->now_us;
-  member->dead = member->silent = member->proved = FALSE;
+  member->dead = DEATH_NONE;
   member->accused_us = 0;
   if (link->circuit == NULL)
     member->dial_at_us = CORE_NEVER;

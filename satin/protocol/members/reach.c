@@ -203,9 +203,9 @@ reach_on_sought (Node *node, Link *link, const Message *m)
 {
   Member *member = roster_find (node, &m->id);
   ReachSearch *search = search_for (node, &m->id);
-  gboolean wanted = member != NULL && !member->proved && !node_id_equal (&m->id, &node->self)
-                    && link_to (node, &m->id) == NULL && !link_is_coming (node, &m->id, TRUE)
-                    && link->circuit == NULL;
+  gboolean wanted = member != NULL && member->dead != DEATH_PROVED
+                    && !node_id_equal (&m->id, &node->self) && link_to (node, &m->id) == NULL
+                    && !link_is_coming (node, &m->id, TRUE) && link->circuit == NULL;
 
   if (!m->flag || m->count >= ROUTE_HOPS_MAX || !wanted)
     {

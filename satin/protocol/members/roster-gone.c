@@ -101,10 +101,11 @@ tell (Node *node)
       if (!member->dead || member->told_over == link->link)
         continue;
       member->told_over = link->link;
-      link_send (node, link,
-                 &(Message){ .kind = MESSAGE_GONE,
-                             .id = member->id,
-                             .flag = member->silent || is_long_unheard (node, member) });
+      link_send (
+          node, link,
+          &(Message){ .kind = MESSAGE_GONE,
+                      .id = member->id,
+                      .flag = member->dead == DEATH_SILENT || is_long_unheard (node, member) });
     }
 }
 

@@ -128,11 +128,11 @@ keep_members (GPtrArray *old, GPtrArray *members)
 static void
 departed (Node *node, Member *member)
 {
-  const char *cause = member->leaving ? "left" : member->silent ? "silent" : "gone";
+  const char *cause = member->leaving ? "left" : member->dead == DEATH_SILENT ? "silent" : "gone";
   gboolean watched = contacts_watch (node, member);
 
   core_log (node, "node %u.%u left (%s)", member->id.term, member->id.number, cause);
-  if (!member->leaving && !member->proved && watched)
+  if (!member->leaving && member->dead != DEATH_PROVED && watched)
     alive_accuse (node, member->address);
   node->stats.crashes += member->leaving || !watched ? 0 : 1; /* others may have heard that it
                                                                * left */

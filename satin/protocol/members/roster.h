@@ -17,6 +17,16 @@ typedef struct
   guint32 busy;
 } WorkTold;
 
+/* How a member's death was proved to this node. */
+typedef enum
+{
+  DEATH_NONE,
+  DEATH_PROVED,  /* by an answer that only its own host can give; it is not dialled again */
+  DEATH_REFUSED, /* its address refuses, and no member has a link to it */
+  DEATH_SILENT,
+  DEATH_LEFT /* it said that it goes */
+} Death;
+
 /* What this node knows of a member, from the roster that first names it to the first that does not.
  * The Member stays the same when the roster changes, so state that must survive a change belongs
  * here. The upper part comes from the master and never changes. */
@@ -31,9 +41,7 @@ struct Member
   GPtrArray *links; /* of Link, borrowed: those that are bound, by order */
   guint64 heard_us;
   gboolean contact;       /* this node keeps a link to it, see contacts.h */
-  gboolean dead;          /* proved dead here, but still on the roster */
-  gboolean silent;        /* … by silence only */
-  gboolean proved;        /* … beyond doubt: it is not dialled again */
+  Death dead;             /* proved dead here, but still on the roster */
   guint64 told_over;      /* the link over which its death was last told; 0: none */
   gboolean answered;      /* its address has answered once */
   guint64 refused_us;     /* since when its address refuses; 0: the last dial was not refused */

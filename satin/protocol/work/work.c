@@ -367,7 +367,8 @@ work_published (Node *node, guint64 reported_us)
 static guint64
 last_seen_us (Node *node, const Member *member)
 {
-  return member->silent ? MIN (node->now_us, member->heard_us + WORK_SILENT_US) : node->now_us;
+  return member->dead == DEATH_SILENT ? MIN (node->now_us, member->heard_us + WORK_SILENT_US)
+                                      : node->now_us;
 }
 
 static void
@@ -385,9 +386,9 @@ note_loss (Node *node, const NodeId *id, const char *path, guint64 lost_us, cons
 static const char *
 cause_of (const Member *member)
 {
-  return member->leaving  ? "its holder left"
-         : member->silent ? "its holder fell silent"
-                          : "its holder is gone";
+  return member->leaving                ? "its holder left"
+         : member->dead == DEATH_SILENT ? "its holder fell silent"
+                                        : "its holder is gone";
 }
 
 void
