@@ -27,7 +27,7 @@ world_of (guint n)
     add_peer (world, FALSE);
   pass (world, 10);
   tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
-  g_assert_true (node_at (world, 0)->saves.opened);
+  g_assert_true (node_at (world, 0)->saves.phase >= SAVES_OPENED);
   start (world);
   return world;
 }
@@ -406,7 +406,7 @@ test_another_coordinator_begins_anew (void)
   pass (world, 2 * G_USEC_PER_SEC);
   g_assert_cmpuint (epoch_at (world, 1)->withheld.length, ==, 0);
   g_assert_false (epoch_at (world, 1)->recording);
-  g_assert_true (node_at (world, 1)->saves.here);
+  g_assert_true (node_at (world, 1)->saves.phase != SAVES_NOT);
   tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
   guint64 scans = node_at (world, 2)->saves.scans;
   tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_SAVE });

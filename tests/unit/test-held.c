@@ -264,9 +264,9 @@ test_finds_its_own (void)
   all[2]->finished = TRUE;
   g_assert_false (held_waits_for_self (node, 5));
   g_assert_true (held_waits_for_self (node, 4));
-  node->stop.halting = TRUE;
+  node->stop.phase = STOP_HALTING;
   g_assert_true (held_waits_for_self (node, 5));
-  node->stop.halting = FALSE;
+  node->stop.phase = STOP_NONE;
   held_disown_self (node, 6);
   held_disown_self (node, 4);
   g_assert_cmpint (all[0]->lender, ==, LENDER_REPEAT);
@@ -512,7 +512,7 @@ test_what_goes_in_a_round_is_saved (void)
   g_assert_cmpuint ((guint)g_tree_nnodes (node->held.by_number), ==, 0);
 
   lend_only (world, 0, 5, "/5");
-  node->stop.halted = TRUE; /* a job that ends now is saved at once */
+  node->stop.phase = STOP_HALTED; /* a job that ends now is saved at once */
   g_array_unref (end (world, held_for (world, 0, 5)));
   g_assert_cmpuint (stats_of (world, 1).rows_sent, ==, before + 2);
 }

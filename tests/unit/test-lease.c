@@ -103,7 +103,7 @@ test_the_scribe_is_told_of_all_members (void)
       world->peer[i].trouble = "disk full";
   forget_log (world);
   for (guint i = 0; i < 4; i++)
-    if (world->peer[i].node->saves.here)
+    if (world->peer[i].node->saves.phase != SAVES_NOT)
       for (guint k = 0; k < 3; k++)
         {
           tell (world, i, &(NodeEvent){ .kind = NODE_EVENT_OPENED, .number = 1 });

@@ -243,7 +243,7 @@ test_gives_its_lease_up (void)
   g_autoptr (World) world = world_new (1, TRUE);
 
   tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
-  g_assert_true (world->peer[0].node->saves.here);
+  g_assert_true (world->peer[0].node->saves.phase != SAVES_NOT);
   for (guint i = 0; i < 2; i++)
     add_peer (world, FALSE);
   pump (world);

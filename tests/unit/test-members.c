@@ -429,7 +429,7 @@ test_nobody_comes_while_the_run_halts (void)
   roster_found (node);
   ask_to_join (node, 11, "n11");
   ask_to_join (node, 12, "n12");
-  node->stop.halting = TRUE;
+  node->stop.phase = STOP_HALTING;
   node->now_us += 2 * ADMIT_GATHER_US;
   admit_tick (node);
   assert_members (node, 2, 2);

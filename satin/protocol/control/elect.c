@@ -235,7 +235,7 @@ go_on (Node *node)
 static gboolean
 all_leave (Node *node)
 {
-  if (node->stop.halting)
+  if (node->stop.phase >= STOP_HALTING)
     return TRUE;
   for (guint i = 0; i < node->roster.members->len; i++)
     if (!((const Member *)node->roster.members->pdata[i])->leaving)
@@ -457,7 +457,8 @@ elect_on_elect (Node *node, const NodeId *from, const Message *m)
 void
 elect_watch (Node *node, guint64 commit_us)
 {
-  if (!node->saves.here || node->stop.wanted || node->roster.members->len < 2)
+  if (node->saves.phase == SAVES_NOT || node->stop.phase >= STOP_WANTED
+      || node->roster.members->len < 2)
     return;
   if (election_watch_commit (&node->elect.watch, commit_us > 0 ? commit_us : G_MAXUINT64))
     elect_ask (node, FALSE, "three commits were much slower than its bid");
@@ -555,7 +556,7 @@ elect_tick (Node *node)
       return;
     }
   /* Near the end of the run the lease moves only if it must. */
-  if (node->stop.wanted || node->stop.finished || node->roster.members->len < 2)
+  if (node->stop.phase >= STOP_WANTED || node->stop.finished || node->roster.members->len < 2)
     return;
   if (node->lease.generation > 0)
     begin (node);

@@ -74,7 +74,7 @@ tell (Node *node, Event *event, const NodeId *coordinator)
                       .count = node->lease.number };
 
   event->state = EVENT_TOLD;
-  if (node->saves.here)
+  if (node->saves.phase != SAVES_NOT)
     {
       write_down (node, &message, message.version);
       saves_note_event (node, &node->self, event->number);
@@ -151,8 +151,9 @@ coordinator_sees (const Node *node, const Message *event)
 void
 events_see (Node *node, const Message *event)
 {
-  keep (node, event, node->saves.here || !coordinator_sees (node, event) ? EVENT_DUE : EVENT_SEEN);
-  if (node->saves.opened)
+  keep (node, event,
+        node->saves.phase != SAVES_NOT || !coordinator_sees (node, event) ? EVENT_DUE : EVENT_SEEN);
+  if (node->saves.phase >= SAVES_OPENED)
     saves_note_roster (node);
 }
 
@@ -172,7 +173,7 @@ events_renew (Node *node)
     if (((Event *)item->data)->state != EVENT_TOLD)
 #endif
       ((Event *)item->data)->state = EVENT_DUE;
-  if (tell_all (node) && !node->saves.here)
+  if (tell_all (node) && node->saves.phase == SAVES_NOT)
     send_reported (node, 0);
 }
 
@@ -254,7 +255,7 @@ events_greet (Node *node, const NodeId *to)
 {
   Message message = question (node);
 
-  if (node->saves.opened && node->saves.closing && node->events.question > 0)
+  if (node->saves.phase >= SAVES_CLOSING && node->events.question > 0)
     (void)member_send (node, to, &message);
 }
 

@@ -20,7 +20,8 @@ lease_message (Node *node)
                     .term = lease->term,
                     .version = lease->generation,
                     .count = lease->number,
-                    .flag = core_is_self (node, &lease->holder) && node->saves.opened,
+                    .flag
+                    = core_is_self (node, &lease->holder) && node->saves.phase >= SAVES_OPENED,
                     .text = lease->place != NULL ? lease->place : "" };
 }
 
@@ -28,7 +29,8 @@ lease_message (Node *node)
 static void
 resign_again (Node *node)
 {
-  if (core_is_self (node, &node->lease.holder) && !node->saves.here && !roster_is_master (node))
+  if (core_is_self (node, &node->lease.holder) && node->saves.phase == SAVES_NOT
+      && !roster_is_master (node))
     elect_ask (node, TRUE, cannot_take_over);
 }
 
@@ -75,10 +77,10 @@ changed (Node *node, const NodeId *before)
   lease->opened = FALSE;
   if (core_is_self (node, &lease->holder))
     {
-      if (!node->saves.here)
+      if (node->saves.phase == SAVES_NOT)
         saves_promoted (node, last == NULL || last->dead);
     }
-  else if (node->saves.here)
+  else if (node->saves.phase != SAVES_NOT)
     saves_retired (node);
   node->elect.watch.slow_in_row = 0;
 #ifndef SATIN_PLANT_FRONTIER_NOT_RENEWED
@@ -157,7 +159,7 @@ lease_on_message (Node *node, const NodeId *from, const Message *m)
   if (order > 0)
     {
       take (node, &m->term, m->count, &m->id);
-      if (core_is_self (node, &lease->holder) && node->saves.opened)
+      if (core_is_self (node, &lease->holder) && node->saves.phase >= SAVES_OPENED)
         tell_all (node); /* a new master does not know it */
       resign_again (node);
     }
@@ -196,7 +198,8 @@ lease_promoted (Node *node)
     return;
   elect_deposed (node); /* cancels an election begun before */
   /* A holder that could not take over had only begun to say so. */
-  if (lease_coordinator (node, &holder) && (!core_is_self (node, &holder) || node->saves.here))
+  if (lease_coordinator (node, &holder)
+      && (!core_is_self (node, &holder) || node->saves.phase != SAVES_NOT))
     {
       take (node, &node->roster.term, lease->number, &holder);
       tell_all (node);
@@ -210,7 +213,7 @@ void
 lease_set_place (Node *node, const char *place)
 {
   if (node->config.checkpoint || node->config.plan.drops_orphans || !core_is_member (node)
-      || node->stop.halting || node->stop.finished)
+      || node->stop.phase >= STOP_HALTING || node->stop.finished)
     return;
   node->config.checkpoint = TRUE;
   node->lease.place = g_strdup (place);
@@ -226,7 +229,7 @@ lease_reset (Node *node)
 {
   Lease *lease = &node->lease;
 
-  if (node->saves.here)
+  if (node->saves.phase != SAVES_NOT)
     saves_retired (node);
   lease->term = (Term){ 0 };
   lease->number = 0;
@@ -236,7 +239,7 @@ lease_reset (Node *node)
 void
 lease_on_opened (Node *node, const NodeEvent *event)
 {
-  if (!node->saves.here || node->saves.opened)
+  if (node->saves.phase != SAVES_HERE)
     return;
   if (!event->failed)
     {
@@ -246,7 +249,7 @@ lease_on_opened (Node *node, const NodeEvent *event)
       opened (node);
       return;
     }
-  node->saves.here = FALSE; /* there is no scribe to retire */
+  node->saves.phase = SAVES_NOT; /* there is no scribe to retire */
   elect_ask (node, TRUE, event->text != NULL ? event->text : cannot_take_over);
 }
 

@@ -490,7 +490,7 @@ finish (Node *node)
     }
   member_send_all (
       node, &(Message){ .kind = MESSAGE_GOODBYE, .number = lost_us, .flag = !leave->halted });
-  if (node->saves.here)
+  if (node->saves.phase != SAVES_NOT)
     saves_retired (node);
   NodeEffect *effect = core_emit (node, NODE_EFFECT_LEAVE);
   effect->work_us = lost_us;

@@ -51,7 +51,7 @@ begin (Node *node, guint64 patience_us)
 {
   Round *round = &node->round;
 
-  if (node->stop.halting || node->stop.finished)
+  if (node->stop.phase >= STOP_HALTING || node->stop.finished)
     return; /* the end of the run publishes everything */
   if (round_publishes (node))
     {
@@ -73,7 +73,7 @@ begin (Node *node, guint64 patience_us)
 void
 round_on_interval (Node *node)
 {
-  if (node->round.state != ROUND_NONE || !node->saves.opened || node->saves.closing)
+  if (node->round.state != ROUND_NONE || node->saves.phase != SAVES_OPENED)
     return;
   begin (node, ROUND_PATIENCE_US);
   node->epoch.quiet = node->round.state == ROUND_SCANNING;
@@ -87,7 +87,7 @@ round_ask (Node *node, guint64 patience_us)
 
   if (!node->config.checkpoint)
     return;
-  if (node->saves.opened)
+  if (node->saves.phase >= SAVES_OPENED)
     {
       begin (node, patience);
       return;
@@ -191,9 +191,10 @@ void
 round_go_on (Node *node)
 {
   Round *round = &node->round;
-  gboolean ends = node->saves.closing || node->stop.halting || node->stop.finished;
+  gboolean ends = node->saves.phase >= SAVES_CLOSING || node->stop.phase >= STOP_HALTING
+                  || node->stop.finished;
 
-  if (round->state != ROUND_SCANNING || !node->saves.opened || ends)
+  if (round->state != ROUND_SCANNING || node->saves.phase < SAVES_OPENED || ends)
     return;
   note_missing (node);
   gboolean waits = round->missing->len > 0 || epoch_in_transit (node);
@@ -274,7 +275,8 @@ round_greet (Node *node, const NodeId *to)
 {
   const Round *round = &node->round;
 
-  if (round->state == ROUND_SCANNING && node->saves.opened && !roster_find (node, to)->scanned)
+  if (round->state == ROUND_SCANNING && node->saves.phase >= SAVES_OPENED
+      && !roster_find (node, to)->scanned)
     (void)member_send (
         node, to,
         &(Message){ .kind = MESSAGE_SCAN, .number = round->number, .version = node->epoch.number });
@@ -302,7 +304,7 @@ round_renew (Node *node)
   epoch_renew (node);
   if (node->round.asked_us > 0)
     round_ask (node, node->round.asked_us);
-  if (node->saves.opened)
+  if (node->saves.phase >= SAVES_OPENED)
     node->round.asked_us = 0;
 }
 
@@ -323,7 +325,8 @@ round_due (Node *node)
 {
   const Round *round = &node->round;
 
-  return round->state == ROUND_SCANNING && node->saves.opened && node->now_us < round->until_us
+  return round->state == ROUND_SCANNING && node->saves.phase >= SAVES_OPENED
+                 && node->now_us < round->until_us
              ? round->until_us
              : CORE_NEVER;
 }

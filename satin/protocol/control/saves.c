@@ -33,8 +33,7 @@ tell_member (Node *node, const Member *member)
 void
 saves_promoted (Node *node, gboolean whole)
 {
-  node->saves.here = TRUE;
-  node->saves.opened = FALSE;
+  node->saves.phase = SAVES_HERE;
   node->saves.tells_all = whole;
   NodeEffect *effect = core_emit (node, NODE_EFFECT_COORDINATOR);
   effect->whole = whole;
@@ -48,7 +47,7 @@ saves_retired (Node *node)
 {
   Saves *saves = &node->saves;
 
-  saves->here = saves->opened = saves->closing = saves->final = saves->again = FALSE;
+  saves->phase = SAVES_NOT;
   g_queue_clear_full (&saves->waiting, g_free);
   rerun_retired (node);
   round_deposed (node);
@@ -62,7 +61,7 @@ saves_reaches (Node *node)
 
   if (!lease_ready (node, &coordinator))
     return FALSE;
-  return node->saves.here || carry_reaches (node, &coordinator);
+  return node->saves.phase != SAVES_NOT || carry_reaches (node, &coordinator);
 }
 
 void
@@ -176,7 +175,7 @@ saves_on_rows (Node *node, GPtrArray *rows, guint64 risk_us)
   node->stats.rows_sent += rows->len;
   work_reported (node, risk_us);
   rest_after (node, rows);
-  if (node->saves.here)
+  if (node->saves.phase != SAVES_NOT)
     {
       emit_save (node, rows, &node->self);
       note_ticket (node, &node->self, node->lease.number, node->work.reported_us);
@@ -310,7 +309,7 @@ saves_on_published (Node *node, const NodeEvent *event)
   Saves *saves = &node->saves;
   gboolean newer = !event->failed && event->number > node->lease.generation;
 
-  if (!saves->here)
+  if (saves->phase == SAVES_NOT)
     return; /* not any more: nobody counts on it */
   if (!event->failed)
     acknowledge (node, event->saved, event->number);
@@ -319,12 +318,11 @@ saves_on_published (Node *node, const NodeEvent *event)
   lease_saw_generation (node, event->number);
   if (newer) /* a bid is held against it, whoever will be master then */
     member_send_all (node, &(Message){ .kind = MESSAGE_SAVED, .version = event->number });
-  if (event->final && !round_on_answer (node, event->number, event->failed) && saves->final)
+  if (event->final && !round_on_answer (node, event->number, event->failed)
+      && saves->phase >= SAVES_FINAL)
     {
-      saves->final = FALSE;
-      saves->closing = saves->again;
-      saves->again = FALSE;
-      if (!saves->closing)
+      saves->phase = saves->phase == SAVES_AGAIN ? SAVES_CLOSING : SAVES_OPENED;
+      if (saves->phase == SAVES_OPENED)
         tell_closed (node, event);
     }
   if (node->ended)
@@ -351,14 +349,15 @@ saves_on_close (Node *node, const NodeId *from, const Message *m)
 
   if (node_id_equal (&saves->closer, from) && m->count < saves->request)
     return; /* only the newest is waited for */
-  if (saves->final && (saves->request != m->count || !node_id_equal (&saves->closer, from)))
-    saves->again = TRUE; /* what is under way may lack what this one wants */
-  if (!saves->closing)
+  if (saves->phase >= SAVES_FINAL
+      && (saves->request != m->count || !node_id_equal (&saves->closer, from)))
+    saves->phase = SAVES_AGAIN; /* what is under way may lack what this one wants */
+  if (saves->phase < SAVES_CLOSING)
     {
       saves->told_by_us = node->now_us + EVENTS_PATIENCE_US;
       events_ask (node);
     }
-  saves->closing = TRUE;
+  saves->phase = MAX (saves->phase, SAVES_CLOSING);
   saves->closer = *from;
   saves->request = m->count;
   if (m->flag)
@@ -375,18 +374,18 @@ saves_close_go_on (Node *node)
 {
   Saves *saves = &node->saves;
 
-  if (!saves->closing || saves->final || !saves->opened || round_publishes (node)
+  if (saves->phase != SAVES_CLOSING || round_publishes (node)
       || (node->now_us < saves->told_by_us && !events_are_told (node)))
     return;
   node->stats.expired += !events_are_told (node);
-  saves->final = TRUE;
+  saves->phase = SAVES_FINAL;
   core_emit (node, NODE_EFFECT_FINAL);
 }
 
 void
 saves_opened (Node *node)
 {
-  node->saves.opened = TRUE;
+  node->saves.phase = SAVES_OPENED;
 }
 
 void
@@ -436,7 +435,7 @@ saves_joined (Node *node, const Member *member, gboolean seen)
     events_see (node, &(Message){ .text = "joined", .id = *id, .path = "", .host = member->host });
   if (node_id_equal (id, &node->self) && node->config.checkpoint)
     saves_begin (node);
-  if (!node->saves.here)
+  if (node->saves.phase == SAVES_NOT)
     return;
   tell_member (node, member);
   epoch_greet (node, id);
@@ -453,10 +452,10 @@ saves_departed (Node *node, const NodeId *id, const char *cause)
 void
 saves_roster_changed (Node *node)
 {
-  if (!node->saves.here)
+  if (node->saves.phase == SAVES_NOT)
     return;
   round_go_on (node);
-  if (node->saves.closing && !node->saves.final)
+  if (node->saves.phase == SAVES_CLOSING)
     events_ask (node); /* others lost something, too */
   saves_close_go_on (node);
 }
@@ -465,8 +464,7 @@ guint64
 saves_due (Node *node)
 {
   const Saves *saves = &node->saves;
-  gboolean waits
-      = saves->closing && !saves->final && saves->opened && node->now_us < saves->told_by_us;
+  gboolean waits = saves->phase == SAVES_CLOSING && node->now_us < saves->told_by_us;
 
   if (!core_is_member (node))
     return CORE_NEVER;
@@ -480,7 +478,7 @@ has_room (Node *node)
 {
   const Member *coordinator = roster_find (node, &node->lease.holder);
 
-  return node->saves.here || (coordinator != NULL && carry_has_room (coordinator));
+  return node->saves.phase != SAVES_NOT || (coordinator != NULL && carry_has_room (coordinator));
 }
 
 void
@@ -514,8 +512,7 @@ saves_check (Node *node)
   const Saves *saves = &node->saves;
   guint64 ticket = 0;
 
-  g_assert (saves->here || (!saves->opened && !saves->closing && saves->waiting.length == 0));
-  g_assert (!saves->final || saves->closing);
+  g_assert (saves->phase != SAVES_NOT || saves->waiting.length == 0);
   for (const GList *at = saves->waiting.head; at != NULL; at = at->next)
     {
       const SavesTicket *waiting = at->data;

@@ -29,15 +29,29 @@ typedef struct
   guint64 version;
 } SavesTicket;
 
+/*  state    this node                                             may become
+ *  NOT      is not coordinator                                    HERE
+ *  HERE     is coordinator; the scribe takes over                 OPENED
+ *  OPENED   publishes                                             CLOSING
+ *  CLOSING  is to publish for the last time, when events are told FINAL
+ *  FINAL    has asked the scribe for it                           OPENED, AGAIN
+ *  AGAIN    … and is to do so once more                           CLOSING
+ * Each may become NOT. */
+typedef enum
+{
+  SAVES_NOT,
+  SAVES_HERE,
+  SAVES_OPENED,
+  SAVES_CLOSING,
+  SAVES_FINAL,
+  SAVES_AGAIN
+} SavesPhase;
+
 typedef struct
 {
-  gboolean here;      /* this node is coordinator */
-  gboolean opened;    /* … and the scribe has taken over */
+  SavesPhase phase;
   gboolean tells_all; /* it began by offering all rows */
-  gboolean closing;   /* the last publication is wanted … */
-  gboolean final;     /* … and was asked for … */
-  gboolean again;     /* … and once more after it */
-  NodeId closer;      /* the master that wants it … */
+  NodeId closer;      /* the master that wants the last publication … */
   guint32 request;    /* … under this number */
   guint64 told_by_us; /* … and at the latest then */
   gboolean whole;     /* the next scan is of all rows */

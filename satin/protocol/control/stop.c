@@ -44,12 +44,11 @@ end (Node *node, guint64 code, gboolean finished)
 static void
 halt (Node *node)
 {
-  if (node->stop.halting)
+  if (node->stop.phase >= STOP_HALTING)
     return;
-  if (!node->stop.wanted)
+  if (node->stop.phase == STOP_NONE)
     node->stop.patience_us = STOP_DRAIN_US; /* in case this node becomes master before it is over */
-  node->stop.halting = node->stop.wanted = TRUE;
-  node->stop.halted = node->leave.halted;
+  node->stop.phase = node->leave.halted ? STOP_HALTED : STOP_HALTING;
   if (!node->leave.begun) /* otherwise it stops already */
     core_emit (node, NODE_EFFECT_HALT);
 }
@@ -69,8 +68,8 @@ report_drained (Node *node)
 {
   NodeId coordinator;
 
-  if (!node->stop.halted || node->stop.owed_scan > 0 || !lease_ready (node, &coordinator)
-      || !saves_reaches (node))
+  if (node->stop.phase != STOP_HALTED || node->stop.owed_scan > 0
+      || !lease_ready (node, &coordinator) || !saves_reaches (node))
     return;
   if (node->saves.whole)
     {
@@ -79,7 +78,7 @@ report_drained (Node *node)
     }
   saves_flush (node);
   Message message = { .kind = MESSAGE_DRAINED, .id = node->self, .count = node->lease.number };
-  if (node->saves.here)
+  if (node->saves.phase != SAVES_NOT)
     stop_on_drained (node, &message);
   else
     (void)member_send (node, &coordinator, &message);
@@ -115,14 +114,14 @@ void
 stop_suspend (Node *node, guint64 patience_us)
 {
   Stop *stop = &node->stop;
-  gboolean again = stop->wanted;
+  gboolean again = stop->phase >= STOP_WANTED;
   guint64 patience = patience_us > 0 ? patience_us : STOP_DRAIN_US;
 
   stop->patience_us = again ? MIN (stop->patience_us, patience) : patience;
-  stop->wanted = TRUE;
+  stop->phase = MAX (stop->phase, STOP_WANTED);
   if (!roster_is_master (node))
     forward (node);
-  else if (!again || !stop->halting)
+  else if (stop->phase < STOP_HALTING)
     begin (node);
   else
     stop->until_us = MIN (stop->until_us, node->now_us + stop->patience_us);
@@ -177,7 +176,8 @@ stop_on_halt (Node *node)
 void
 stop_on_halted (Node *node)
 {
-  node->stop.halted = node->stop.halting;
+  if (node->stop.phase == STOP_HALTING)
+    node->stop.phase = STOP_HALTED;
   report_drained (node);
 }
 
@@ -194,7 +194,7 @@ stop_on_drained (Node *node, const Message *m)
       member->drained = TRUE;
       stop_go_on (node);
     }
-  else if (node->saves.here && acting != NULL)
+  else if (node->saves.phase != SAVES_NOT && acting != NULL)
     (void)member_send (node, &acting->id, m);
 }
 
@@ -258,7 +258,8 @@ stop_go_on (Node *node)
   Stop *stop = &node->stop;
   NodeId coordinator;
 
-  if (stop->final || node->ended || !(stop->finished || stop->halting) || !roster_is_master (node))
+  if (stop->final || node->ended || !(stop->finished || stop->phase >= STOP_HALTING)
+      || !roster_is_master (node))
     return;
   if (!node->config.checkpoint)
     {
@@ -284,9 +285,10 @@ stop_go_on (Node *node)
                       .number = stop->code,
                       .flag = stop->answer != NULL,
                       .value = stop->answer };
-  if (node->saves.opened)
+  if (node->saves.phase >= SAVES_OPENED)
     saves_on_close (node, &node->self, &message);
-  else if (!node->saves.here) /* otherwise it is asked again when the scribe has opened */
+  else if (node->saves.phase
+           == SAVES_NOT) /* otherwise it is asked again when the scribe has opened */
     (void)member_send (node, &coordinator, &message);
 }
 
@@ -338,7 +340,7 @@ stop_on_end (Node *node, guint64 code, gboolean finished)
 void
 stop_renew (Node *node)
 {
-  if (node->stop.wanted || node->stop.cancelled)
+  if (node->stop.phase >= STOP_WANTED || node->stop.cancelled)
     forward (node);
   report_drained (node);
 }
@@ -348,9 +350,9 @@ stop_greet (Node *node, const NodeId *to)
 {
   const Member *acting = roster_acting (node);
 
-  if (roster_is_master (node) && node->stop.halting)
+  if (roster_is_master (node) && node->stop.phase >= STOP_HALTING)
     (void)member_send (node, to, &(Message){ .kind = MESSAGE_HALT });
-  else if ((node->stop.wanted || node->stop.cancelled) && acting != NULL
+  else if ((node->stop.phase >= STOP_WANTED || node->stop.cancelled) && acting != NULL
            && node_id_equal (&acting->id, to))
     {
       forward (node);
@@ -382,7 +384,7 @@ stop_coordinator_has_opened (Node *node)
 {
   Stop *stop = &node->stop;
 
-  if (roster_is_master (node) && stop->halting)
+  if (roster_is_master (node) && stop->phase >= STOP_HALTING)
     stop->until_us = MAX (stop->until_us, node->now_us + MIN (stop->patience_us, STOP_ROWS_US));
   stop_coordinator_is_ready (node);
 }
@@ -409,7 +411,7 @@ stop_promoted (Node *node)
     end (node, NODE_END_CANCELLED, FALSE);
   if (node->ended || poison_judge (node))
     return TRUE;
-  if (!node->stop.wanted)
+  if (node->stop.phase == STOP_NONE)
     return FALSE;
   for (guint i = 0; i < node->roster.members->len; i++)
     ((Member *)node->roster.members->pdata[i])->drained = FALSE;
@@ -422,7 +424,7 @@ stop_due (Node *node)
 {
   const Stop *stop = &node->stop;
 
-  if (!stop->halting || stop->final || !roster_is_master (node))
+  if (stop->phase < STOP_HALTING || stop->final || !roster_is_master (node))
     return CORE_NEVER;
   if (node->now_us < stop->until_us)
     return stop->until_us;

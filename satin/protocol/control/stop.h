@@ -9,12 +9,19 @@
 #define STOP_DRAIN_US (20 * G_USEC_PER_SEC) /* patience when nobody says another */
 #define STOP_ROWS_US (5 * G_USEC_PER_SEC) /* … at most, with rows for a coordinator that is new */
 
+/* How far this node is with a suspend; it never goes back. */
+typedef enum
+{
+  STOP_NONE,
+  STOP_WANTED,  /* one was asked for */
+  STOP_HALTING, /* nothing new starts */
+  STOP_HALTED   /* the engine has stopped */
+} StopPhase;
+
 typedef struct
 {
-  gboolean wanted;    /* a suspend was asked for */
-  gboolean cancelled; /* … or a cancel */
-  gboolean halting;   /* nothing new starts */
-  gboolean halted;    /* the engine has stopped */
+  StopPhase phase;
+  gboolean cancelled; /* a cancel was asked for */
   gboolean finished;  /* main returned `code`; of an ended run: main's return ended it */
   gboolean final;     /* the last publication was asked for */
   guint32 request;    /* … so many times */

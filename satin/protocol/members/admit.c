@@ -66,7 +66,7 @@ is_waiting (Node *node, const Link *link)
 static gboolean
 lets_in (Node *node)
 {
-  return roster_is_master (node) && !node->stop.halting;
+  return roster_is_master (node) && node->stop.phase < STOP_HALTING;
 }
 
 /* The newcomer has the run's credential, so its claim to be invited is believed. */
@@ -162,7 +162,7 @@ admit_on_request (Node *node, Link *link, const Message *m)
       || node->roster.members->len + waiting->len >= MESSAGE_MEMBERS_MAX)
     {
       guint64 number = link->link;
-      if (roster_is_master (node) && node->stop.halting && !link->bound)
+      if (roster_is_master (node) && node->stop.phase >= STOP_HALTING && !link->bound)
         never_was (node, m);
       link = link_find (node, number);
       if (link != NULL)

@@ -210,7 +210,7 @@ is_receiver (Node *node, MessageTo to)
     case MESSAGE_TO_MASTER:
       return roster_is_master (node);
     case MESSAGE_TO_COORDINATOR:
-      return node->saves.opened;
+      return node->saves.phase >= SAVES_OPENED;
     }
   g_assert_not_reached ();
 }

@@ -15,5 +15,6 @@ gboolean
 lease_ready (Node *node, NodeId *id)
 {
   return lease_coordinator (node, id)
-         && (node_id_equal (id, &node->self) ? node->saves.opened : node->lease.opened);
+         && (node_id_equal (id, &node->self) ? node->saves.phase >= SAVES_OPENED
+                                             : node->lease.opened);
 }

@@ -7,11 +7,11 @@
 gboolean
 stop_halts (Node *node)
 {
-  return node->stop.halting || node->leave.begun;
+  return node->stop.phase >= STOP_HALTING || node->leave.begun;
 }
 
 gboolean
 stop_has_begun (Node *node)
 {
-  return node->stop.wanted || node->stop.halting || node->stop.finished || node->stop.cancelled;
+  return node->stop.phase >= STOP_WANTED || node->stop.finished || node->stop.cancelled;
 }

@@ -175,8 +175,8 @@ epoch_holds (const Node *node)
 {
   const Epoch *epoch = &node->epoch;
 
-  return epoch->recording && epoch->number == epoch->exit && !epoch->early && !node->saves.here
-         && node->round.owed == 0;
+  return epoch->recording && epoch->number == epoch->exit && !epoch->early
+         && node->saves.phase == SAVES_NOT && node->round.owed == 0;
 }
 
 void

@@ -314,7 +314,7 @@ held_on_done (Node *node, const NodeEvent *event)
     held_drop (node, held);
   else
     held_return (node, held);
-  if (node->stop.halted || epoch_saves_first (node))
+  if (node->stop.phase == STOP_HALTED || epoch_saves_first (node))
     node->control->flush (node);
 }
 

@@ -73,7 +73,7 @@ rerun_on_ask (Node *node, const NodeId *from, const Message *m)
 {
   if (!node_id_is_none (&m->id))
     buddy_on_ask (node, from, m);
-  else if (node->saves.opened)
+  else if (node->saves.phase >= SAVES_OPENED)
     order (node, m->path, from, m->number);
 }
 
@@ -115,7 +115,7 @@ send_ask (Node *node, const RerunAsk *ask)
 
   if (node_id_is_none (&whom) && !lease_ready (node, &whom))
     return; /* asked when it is ready */
-  if (node_id_is_none (&ask->whom) && node->saves.here)
+  if (node_id_is_none (&ask->whom) && node->saves.phase != SAVES_NOT)
     order (node, ask->path, &node->self, ask->loan);
   else
     (void)member_send (
@@ -390,5 +390,5 @@ rerun_check (Node *node)
       g_assert (!ask->slot || (entry != NULL && entry->kind == LOAN_RERUNS));
       g_assert (node_id_is_none (&ask->whom) || roster_find (node, &ask->whom) != NULL);
     }
-  g_assert (node->saves.here || node->rerun.orders->len == 0);
+  g_assert (node->saves.phase != SAVES_NOT || node->rerun.orders->len == 0);
 }

@@ -29,7 +29,8 @@ is_told (Node *node)
   const LoanEntry entry
       = { .loan = root->loan, .path = (char *)root->job->path, .kind = LOAN_ADOPTED };
 
-  if (!root->again || (node->saves.here && node->saves.tells_all) || is_known (node, root->job))
+  if (!root->again || (node->saves.phase != SAVES_NOT && node->saves.tells_all)
+      || is_known (node, root->job))
     return TRUE;
   loans_add (node, entry);
   if (rerun_waits (node, loans_find (node, root->loan), NULL))
