@@ -56,6 +56,7 @@ struct Node
   guint64 now_us;
   guint64 random;
   GArray *effects; /* of the step under way; borrowed */
+  GArray *owned;   /* what is freed with the node, see core_owns */
   gboolean started, ended, left;
   NodeId self;               /* none until JOINED */
   const MembersAbove *above; /* calls upwards of the layer `members` … */
@@ -102,6 +103,13 @@ struct Node
   NodeStats stats;
 };
 
+/* For the init functions of parts: the node frees what the pointer at `at` then points to, unless
+ * it is NULL; what was named last is freed first. The others make a container there, too. */
+void core_owns (Node *node, gpointer at, GDestroyNotify free);
+void core_pointers (Node *node, GPtrArray **at, GDestroyNotify free);
+void core_array (Node *node, GArray **at, gsize size);
+void core_queue (Node *node, GQueue *queue, GDestroyNotify free);
+void core_free_owned (Node *node);
 /* A new effect, to be filled in before the next call. */
 NodeEffect *core_emit (Node *node, NodeEffectKind kind);
 void core_log (Node *node, const char *format, ...) G_GNUC_PRINTF (2, 3);

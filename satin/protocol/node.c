@@ -8,49 +8,49 @@
 typedef struct
 {
   void (*init) (Node *node); /* everything is zero before, except the configuration */
-  void (*done) (Node *node);
+  void (*done) (Node *node); /* frees what core_owns cannot */
   void (*tick) (Node *node);  /* a timer has fired, perhaps for this part */
   void (*check) (Node *node); /* aborts if an invariant of the part does not hold */
 } Part;
 
 /* In the order of init and tick. The part that was made last is freed first. */
 static const Part parts[] = {
-  { link_init, link_done, NULL, NULL },
-  { carry_init, carry_done, carry_tick, carry_check },
-  { route_init, route_done, NULL, route_check },
-  { reach_init, reach_done, NULL, reach_check },
-  { roster_init, roster_done, roster_tick, roster_check },
-  { alive_init, alive_done, alive_tick, alive_check },
-  { join_init, join_done, join_tick, NULL },
-  { admit_init, admit_done, admit_tick, NULL },
-  { loans_init, loans_done, NULL, loans_check },
-  { held_init, held_done, NULL, held_check },
-  { known_init, known_done, NULL, known_check },
-  { orphans_init, orphans_done, NULL, NULL },
+  { link_init, NULL, NULL, NULL },
+  { carry_init, NULL, carry_tick, carry_check },
+  { route_init, NULL, NULL, route_check },
+  { reach_init, NULL, NULL, reach_check },
+  { roster_init, NULL, roster_tick, roster_check },
+  { alive_init, NULL, alive_tick, alive_check },
+  { join_init, NULL, join_tick, NULL },
+  { admit_init, NULL, admit_tick, NULL },
+  { loans_init, NULL, NULL, loans_check },
+  { held_init, NULL, NULL, held_check },
+  { known_init, NULL, NULL, known_check },
+  { orphans_init, NULL, NULL, NULL },
   { archive_init, archive_done, NULL, archive_check },
-  { NULL, root_done, NULL, root_check },
-  { leave_init, leave_done, NULL, leave_check },
-  { steal_init, steal_done, steal_tick, steal_check },
-  { lend_init, lend_done, lend_tick, lend_check },
-  { quarantine_init, quarantine_done, quarantine_tick, quarantine_check },
-  { rerun_init, rerun_done, rerun_tick, rerun_check },
-  { elect_init, elect_done, elect_tick, elect_check },
-  { NULL, lease_done, NULL, NULL },
-  { saves_init, saves_done, saves_tick, saves_check },
-  { buddy_init, buddy_done, NULL, buddy_check },
-  { holdback_init, holdback_done, holdback_tick, holdback_check },
-  { mirror_init, mirror_done, NULL, mirror_check },
-  { events_init, events_done, NULL, events_check },
-  { work_init, work_done, NULL, work_check },
-  { constants_init, constants_done, NULL, NULL },
+  { root_init, NULL, NULL, root_check },
+  { leave_init, NULL, NULL, leave_check },
+  { steal_init, NULL, steal_tick, steal_check },
+  { lend_init, NULL, lend_tick, lend_check },
+  { quarantine_init, NULL, quarantine_tick, quarantine_check },
+  { rerun_init, NULL, rerun_tick, rerun_check },
+  { elect_init, NULL, elect_tick, elect_check },
+  { lease_init, NULL, NULL, NULL },
+  { saves_init, NULL, saves_tick, saves_check },
+  { buddy_init, NULL, NULL, buddy_check },
+  { holdback_init, NULL, holdback_tick, holdback_check },
+  { mirror_init, NULL, NULL, mirror_check },
+  { events_init, NULL, NULL, events_check },
+  { work_init, NULL, NULL, work_check },
+  { constants_init, NULL, NULL, NULL },
   { shares_init, shares_done, shares_tick, NULL },
-  { round_init, round_done, round_go_on, NULL },
-  { epoch_init, epoch_done, NULL, epoch_check },
-  { NULL, stop_done, NULL, NULL },
-  { poison_init, poison_done, NULL, NULL },
-  { verify_init, verify_done, NULL, verify_check },
-  { verify_own_init, verify_own_done, verify_own_tick, verify_own_check },
-  { yield_init, yield_done, NULL, yield_check },
+  { round_init, NULL, round_go_on, NULL },
+  { epoch_init, NULL, NULL, epoch_check },
+  { stop_init, NULL, NULL, NULL },
+  { poison_init, NULL, NULL, NULL },
+  { verify_init, NULL, NULL, verify_check },
+  { verify_own_init, NULL, verify_own_tick, verify_own_check },
+  { yield_init, NULL, NULL, yield_check },
 };
 
 /* Called after each event, in this order: what follows from all changes of the step. */
@@ -123,6 +123,7 @@ node_free (Node *node)
   for (guint i = G_N_ELEMENTS (parts); i > 0; i--)
     if (parts[i - 1].done != NULL)
       parts[i - 1].done (node);
+  core_free_owned (node);
   g_free ((char *)node->config.address);
   g_free ((char *)node->config.build);
   g_free ((char *)node->config.host);

@@ -170,14 +170,7 @@ node_of_members (guint i)
 static void
 node_of_members_free (Node *node)
 {
-  admit_done (node);
-  join_done (node);
-  alive_done (node);
-  roster_done (node);
-  reach_done (node);
-  route_done (node);
-  carry_done (node);
-  link_done (node);
+  core_free_owned (node);
   stems_free (node->config.stems);
   g_free (node);
 }

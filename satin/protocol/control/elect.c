@@ -17,17 +17,9 @@ elect_init (Node *node)
 {
   Elect *elect = &node->elect;
 
-  elect->candidates = g_ptr_array_new_with_free_func (candidate_free);
+  core_pointers (node, &elect->candidates, candidate_free);
   elect->at_us = CORE_NEVER;
-}
-
-void
-elect_done (Node *node)
-{
-  Elect *elect = &node->elect;
-
-  g_ptr_array_unref (elect->candidates);
-  g_free (elect->refusal);
+  core_owns (node, &elect->refusal, g_free);
 }
 
 /* ---- an election, at the master ---- */

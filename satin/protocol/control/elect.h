@@ -56,7 +56,6 @@ typedef struct
 } Elect;
 
 void elect_init (Node *node);
-void elect_done (Node *node);
 
 /* This node is master and has just granted itself the lease; it is no longer master. */
 void elect_promoted (Node *node);

@@ -19,15 +19,7 @@ events_init (Node *node)
 {
   Events *events = &node->events;
 
-  g_queue_init (&events->kept);
-}
-
-void
-events_done (Node *node)
-{
-  Events *events = &node->events;
-
-  g_queue_clear_full (&events->kept, event_free);
+  core_queue (node, &events->kept, event_free);
 }
 
 static void

@@ -45,7 +45,6 @@ typedef struct
 } Events;
 
 void events_init (Node *node);
-void events_done (Node *node);
 /* An event that happened here: `event` is a MESSAGE_EVENT, whose number, version and count are
  * ignored. */
 void events_add (Node *node, const Message *event);

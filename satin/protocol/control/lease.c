@@ -5,9 +5,9 @@
 static const char cannot_take_over[] = "it could not take the checkpoint over";
 
 void
-lease_done (Node *node)
+lease_init (Node *node)
 {
-  g_free (node->lease.place);
+  core_owns (node, &node->lease.place, g_free);
 }
 
 static Message

@@ -21,7 +21,7 @@ typedef struct
   char *place;        /* (nullable) the checkpoint's place, if the run got it later */
 } Lease;
 
-void lease_done (Node *node);
+void lease_init (Node *node);
 
 /* The coordinator. FALSE: none (yet). */
 gboolean lease_coordinator (Node *node, NodeId *id);

@@ -9,18 +9,9 @@ leave_init (Node *node)
 {
   Leave *leave = &node->leave;
 
-  leave->rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
-  leave->taken = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
-}
-
-void
-leave_done (Node *node)
-{
-  Leave *leave = &node->leave;
-
-  g_ptr_array_unref (leave->rows);
-  g_ptr_array_unref (leave->taken);
-  g_clear_pointer (&leave->flight, g_ptr_array_unref);
+  core_pointers (node, &leave->rows, (GDestroyNotify)row_free);
+  core_pointers (node, &leave->taken, (GDestroyNotify)row_free);
+  core_owns (node, &leave->flight, (GDestroyNotify)g_ptr_array_unref);
 }
 
 void

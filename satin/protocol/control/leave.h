@@ -39,7 +39,6 @@ typedef struct
 } Leave;
 
 void leave_init (Node *node);
-void leave_done (Node *node);
 void leave_check (Node *node);
 /* That node (none: this one) is to leave within `patience_us`; 0: LEAVE_PATIENCE_US. */
 void leave_ask (Node *node, const NodeId *id, guint64 patience_us);

@@ -5,13 +5,7 @@
 void
 round_init (Node *node)
 {
-  node->round.missing = g_array_new (FALSE, FALSE, sizeof (NodeId));
-}
-
-void
-round_done (Node *node)
-{
-  g_array_unref (node->round.missing);
+  core_array (node, &node->round.missing, sizeof (NodeId));
 }
 
 gboolean

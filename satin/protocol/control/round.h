@@ -47,7 +47,6 @@ typedef struct
 } Round;
 
 void round_init (Node *node);
-void round_done (Node *node);
 /* Plan cut: the time of an epoch has come; the coordinator begins one if none is open. */
 void round_on_interval (Node *node);
 /* NODE_EVENT_SAVE. patience_us 0: ROUND_PATIENCE_US. */

@@ -8,15 +8,7 @@ saves_init (Node *node)
   Saves *saves = &node->saves;
 
   saves->at_us = CORE_NEVER;
-  g_queue_init (&saves->waiting);
-}
-
-void
-saves_done (Node *node)
-{
-  Saves *saves = &node->saves;
-
-  g_queue_clear_full (&saves->waiting, g_free);
+  core_queue (node, &saves->waiting, g_free);
 }
 
 static void

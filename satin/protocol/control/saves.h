@@ -66,7 +66,6 @@ typedef struct
 } Saves;
 
 void saves_init (Node *node);
-void saves_done (Node *node);
 /* This node is coordinator now. `whole`: offer all rows. */
 void saves_promoted (Node *node, gboolean whole);
 /* … and not any more. */

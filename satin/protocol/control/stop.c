@@ -3,12 +3,12 @@
 #include "../core.h"
 
 void
-stop_done (Node *node)
+stop_init (Node *node)
 {
   Stop *stop = &node->stop;
 
-  g_clear_pointer (&stop->answer, g_bytes_unref);
-  g_free (stop->sentence);
+  core_owns (node, &stop->answer, (GDestroyNotify)g_bytes_unref);
+  core_owns (node, &stop->sentence, g_free);
 }
 
 /* Tells all links that the run ends. A run that fails tells the reason first. */

@@ -33,7 +33,7 @@ typedef struct
   guint64 until_us;    /* … until then */
 } Stop;
 
-void stop_done (Node *node);
+void stop_init (Node *node);
 /* patience_us 0: STOP_DRAIN_US. If it is called again, the shorter patience holds. */
 void stop_suspend (Node *node, guint64 patience_us);
 void stop_cancel (Node *node);

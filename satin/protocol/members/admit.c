@@ -46,12 +46,7 @@ void
 admit_init (Node *node)
 {
   node->admit.waiting = new_waiting ();
-}
-
-void
-admit_done (Node *node)
-{
-  g_ptr_array_unref (node->admit.waiting);
+  core_owns (node, &node->admit.waiting, (GDestroyNotify)g_ptr_array_unref);
 }
 
 static gboolean

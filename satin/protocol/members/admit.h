@@ -15,7 +15,6 @@ typedef struct
 } Admit;
 
 void admit_init (Node *node);
-void admit_done (Node *node);
 /* JOIN. */
 void admit_on_request (Node *node, Link *link, const Message *message);
 guint64 admit_due (Node *node);

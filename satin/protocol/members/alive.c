@@ -16,7 +16,7 @@ alive_init (Node *node)
 {
   Alive *alive = &node->alive;
 
-  alive->accused = g_ptr_array_new_with_free_func (accused_free);
+  core_pointers (node, &alive->accused, accused_free);
   alive->ping_at_us = alive->look_at_us = alive->dial_at_us = CORE_NEVER;
 }
 
@@ -24,14 +24,6 @@ void
 alive_changed (Node *node)
 {
   node->alive.changed = TRUE;
-}
-
-void
-alive_done (Node *node)
-{
-  Alive *alive = &node->alive;
-
-  g_ptr_array_unref (alive->accused);
 }
 
 void

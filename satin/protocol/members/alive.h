@@ -49,7 +49,6 @@ typedef struct
 } Alive;
 
 void alive_init (Node *node);
-void alive_done (Node *node);
 void alive_dead (Node *node, Member *member, Death death);
 /* TRUE: the member has sent nothing for longer than usual. For people: a moment later it may send
  * again. */

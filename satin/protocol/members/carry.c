@@ -7,20 +7,20 @@
 
 #include <string.h>
 
-void
-carry_init (Node *node)
+static void
+free_effects (gpointer effects)
 {
-  node->sessions.effects = g_array_new (FALSE, FALSE, sizeof (SessionEffect));
-  node->sessions.later = g_array_new (FALSE, FALSE, sizeof (SessionEffect));
-  node->sessions.due_us = CORE_NEVER;
+  g_array_set_clear_func (effects, (GDestroyNotify)session_effect_clear);
+  g_array_unref (effects);
 }
 
 void
-carry_done (Node *node)
+carry_init (Node *node)
 {
-  g_array_set_clear_func (node->sessions.later, (GDestroyNotify)session_effect_clear);
-  g_array_unref (node->sessions.later);
-  g_array_unref (node->sessions.effects);
+  core_array (node, &node->sessions.effects, sizeof (SessionEffect));
+  node->sessions.later = g_array_new (FALSE, FALSE, sizeof (SessionEffect));
+  core_owns (node, &node->sessions.later, free_effects);
+  node->sessions.due_us = CORE_NEVER;
 }
 
 void

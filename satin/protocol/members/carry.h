@@ -46,7 +46,6 @@ typedef struct
 } Sessions;
 
 void carry_init (Node *node);
-void carry_done (Node *node);
 
 /* A link is bound to this member. TRUE: it is the first one. */
 gboolean carry_bound (Node *node, Link *link, Member *member);

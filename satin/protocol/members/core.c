@@ -1,8 +1,65 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The outputs of a Node, effects and log, and its only source of random numbers. Driver's
- * thread.
+/* The outputs of a Node, effects and log, what it frees at its end, and its only source of random
+ * numbers. Driver's thread.
  * Tests: test-node, sim. */
 #include "../core.h"
+
+/* What the pointer at `at` points to when the node is freed. `free` is NULL: the items of the queue
+ * at `at`. */
+typedef struct
+{
+  gpointer at;
+  GDestroyNotify free, free_item;
+} Owned;
+
+static void
+own (Node *node, Owned owned)
+{
+  if (node->owned == NULL)
+    node->owned = g_array_new (FALSE, FALSE, sizeof (Owned));
+  g_array_append_val (node->owned, owned);
+}
+
+void
+core_owns (Node *node, gpointer at, GDestroyNotify free)
+{
+  own (node, (Owned){ at, free, NULL });
+}
+
+void
+core_pointers (Node *node, GPtrArray **at, GDestroyNotify free)
+{
+  *at = g_ptr_array_new_with_free_func (free);
+  core_owns (node, at, (GDestroyNotify)g_ptr_array_unref);
+}
+
+void
+core_array (Node *node, GArray **at, gsize size)
+{
+  *at = g_array_new (FALSE, FALSE, (guint)size);
+  core_owns (node, at, (GDestroyNotify)g_array_unref);
+}
+
+void
+core_queue (Node *node, GQueue *queue, GDestroyNotify free)
+{
+  g_queue_init (queue);
+  own (node, (Owned){ queue, NULL, free });
+}
+
+void
+core_free_owned (Node *node)
+{
+  for (guint i = node->owned->len; i > 0; i--)
+    {
+      const Owned *owned = &g_array_index (node->owned, Owned, i - 1);
+      if (owned->free == NULL)
+        g_queue_clear_full (owned->at, owned->free_item);
+      else if (*(gpointer *)owned->at != NULL)
+        owned->free (*(gpointer *)owned->at);
+    }
+  g_array_unref (node->owned);
+}
 
 NodeEffect *
 core_emit (Node *node, NodeEffectKind kind)

@@ -9,17 +9,9 @@ join_init (Node *node)
 {
   Join *join = &node->join;
 
-  join->addresses = g_ptr_array_new_with_free_func (g_free);
+  core_pointers (node, &join->addresses, g_free);
   join->at_us = CORE_NEVER;
-}
-
-void
-join_done (Node *node)
-{
-  Join *join = &node->join;
-
-  g_ptr_array_unref (join->addresses);
-  g_free (join->redirect);
+  core_owns (node, &join->redirect, g_free);
 }
 
 /* TRUE: some addresses were not tried. A node that joins for the first time tries them one after

@@ -30,7 +30,6 @@ typedef struct
 } Join;
 
 void join_init (Node *node);
-void join_done (Node *node);
 void join_add_address (Node *node, const char *address);
 /* … which is tried before all others. */
 void join_ask (Node *node, const char *address);

@@ -34,19 +34,10 @@ link_init (Node *node)
 {
   Links *links = &node->links;
 
-  links->links = g_ptr_array_new_with_free_func (link_free);
+  core_pointers (node, &links->links, link_free);
   links->by_number = g_hash_table_new (g_int64_hash, g_int64_equal);
-  links->dials = g_ptr_array_new_with_free_func (dial_free);
-}
-
-void
-link_done (Node *node)
-{
-  Links *links = &node->links;
-
-  g_hash_table_unref (links->by_number);
-  g_ptr_array_unref (links->links);
-  g_ptr_array_unref (links->dials);
+  core_owns (node, &links->by_number, (GDestroyNotify)g_hash_table_unref);
+  core_pointers (node, &links->dials, dial_free);
 }
 
 guint64

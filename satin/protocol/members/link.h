@@ -60,7 +60,6 @@ typedef struct
 } Links;
 
 void link_init (Node *node);
-void link_done (Node *node);
 
 guint64 link_dial (Node *node, DialPurpose purpose, const NodeId *id, const char *address);
 /* Events of the driver. */

@@ -18,17 +18,8 @@ reach_init (Node *node)
 {
   Reach *reach = &node->reach;
 
-  reach->searches = g_ptr_array_new_with_free_func (search_free);
-  reach->questions = g_array_new (FALSE, FALSE, sizeof (ReachQuestion));
-}
-
-void
-reach_done (Node *node)
-{
-  Reach *reach = &node->reach;
-
-  g_ptr_array_unref (reach->searches);
-  g_array_unref (reach->questions);
+  core_pointers (node, &reach->searches, search_free);
+  core_array (node, &reach->questions, sizeof (ReachQuestion));
 }
 
 void

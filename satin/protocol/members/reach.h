@@ -39,7 +39,6 @@ typedef struct
 } Reach;
 
 void reach_init (Node *node);
-void reach_done (Node *node);
 /* This node has no name any more. */
 void reach_reset (Node *node);
 

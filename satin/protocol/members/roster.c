@@ -34,19 +34,12 @@ roster_init (Node *node)
   Roster *roster = &node->roster;
 
   roster->members = roster_new_members ();
-  roster->gone = g_array_new (FALSE, FALSE, sizeof (NodeId));
-  roster->lost = g_array_new (FALSE, FALSE, sizeof (NodeId));
+  core_owns (node, &roster->members, (GDestroyNotify)g_ptr_array_unref);
+  core_array (node, &roster->gone, sizeof (NodeId));
+  core_array (node, &roster->lost, sizeof (NodeId));
   roster->changes = roster_new_changes ();
+  core_owns (node, &roster->changes, (GDestroyNotify)g_ptr_array_unref);
   roster->gather_us = roster->tell_us = roster->ask_us = CORE_NEVER;
-}
-
-void
-roster_done (Node *node)
-{
-  g_ptr_array_unref (node->roster.members);
-  g_array_unref (node->roster.gone);
-  g_array_unref (node->roster.lost);
-  g_ptr_array_unref (node->roster.changes);
 }
 
 gboolean

@@ -91,7 +91,6 @@ typedef struct
 } Roster;
 
 void roster_init (Node *node);
-void roster_done (Node *node);
 
 /* Starts a run, or continues it when no other node is left: a new term with this node alone. */
 void roster_found (Node *node);

@@ -28,17 +28,9 @@ route_init (Node *node)
 {
   Routes *routes = &node->routes;
 
-  routes->passages = g_ptr_array_new_with_free_func (g_free);
+  core_pointers (node, &routes->passages, g_free);
   routes->by_leg = g_hash_table_new (leg_hash, leg_equal);
-}
-
-void
-route_done (Node *node)
-{
-  Routes *routes = &node->routes;
-
-  g_hash_table_unref (routes->by_leg);
-  g_ptr_array_unref (routes->passages);
+  core_owns (node, &routes->by_leg, (GDestroyNotify)g_hash_table_unref);
 }
 
 guint

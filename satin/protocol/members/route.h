@@ -42,7 +42,6 @@ typedef struct
 } Routes;
 
 void route_init (Node *node);
-void route_done (Node *node);
 
 /* Begins a link to `id` (a member) through the node at the other end of `carrier`; `id` is `hops`
  * nodes away over it. The link greets at once; if there is no route, it goes down. */

@@ -55,10 +55,11 @@ archive_init (Node *node)
   Archive *archive = &node->archive;
 
   archive->trie = trie_new (node->config.stems, sizeof (ArchiveRow));
-  archive->news = g_ptr_array_new ();
-  archive->authors = g_array_new (FALSE, FALSE, sizeof (NodeId));
+  core_pointers (node, &archive->news, NULL);
+  core_array (node, &archive->authors, sizeof (NodeId));
   archive->shares = g_hash_table_new_full (g_direct_hash, g_direct_equal, NULL,
                                            (GDestroyNotify)g_ptr_array_unref);
+  core_owns (node, &archive->shares, (GDestroyNotify)g_hash_table_unref);
 }
 
 void
@@ -70,9 +71,6 @@ archive_done (Node *node)
   for (TrieNode *at = root; at != NULL; at = trie_step (archive->trie, root, at, TRUE))
     clear_rows (archive, at);
   trie_free (archive->trie);
-  g_ptr_array_unref (archive->news);
-  g_array_unref (archive->authors);
-  g_hash_table_unref (archive->shares);
 }
 
 static ArchiveRow *

@@ -47,10 +47,10 @@ order_free (gpointer data)
 }
 
 void
-buddy_wards_init (Buddy *buddy)
+buddy_wards_init (Node *node)
 {
-  buddy->wards = g_ptr_array_new_with_free_func (ward_free);
-  buddy->orders = g_ptr_array_new_with_free_func (order_free);
+  core_pointers (node, &node->buddy.wards, ward_free);
+  core_pointers (node, &node->buddy.orders, order_free);
 }
 
 /* (nullable) */

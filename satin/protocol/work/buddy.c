@@ -24,22 +24,10 @@ buddy_init (Node *node)
 {
   Buddy *buddy = &node->buddy;
 
-  g_queue_init (&buddy->unconfirmed);
-  g_queue_init (&buddy->acks);
-  buddy->elders = g_array_new (FALSE, FALSE, sizeof (BuddyPair));
-  buddy_wards_init (buddy);
-}
-
-void
-buddy_done (Node *node)
-{
-  Buddy *buddy = &node->buddy;
-
-  g_queue_clear_full (&buddy->unconfirmed, g_free);
-  g_queue_clear_full (&buddy->acks, g_free);
-  g_array_unref (buddy->elders);
-  g_ptr_array_unref (buddy->wards);
-  g_ptr_array_unref (buddy->orders);
+  core_queue (node, &buddy->unconfirmed, g_free);
+  core_queue (node, &buddy->acks, g_free);
+  core_array (node, &buddy->elders, sizeof (BuddyPair));
+  buddy_wards_init (node);
 }
 
 /* ---- sending rows ---- */

@@ -81,8 +81,7 @@ typedef struct
 } Buddy;
 
 void buddy_init (Node *node);
-void buddy_wards_init (Buddy *buddy);
-void buddy_done (Node *node);
+void buddy_wards_init (Node *node);
 /* After each step: chooses the buddy, and begins when it can be reached. */
 void buddy_settle (Node *node);
 /* TRUE: rows can go to a buddy. */

@@ -27,22 +27,12 @@ constants_init (Node *node)
 {
   Constants *constants = &node->constants;
 
-  constants->all = g_ptr_array_new_with_free_func (constant_free);
-  constants->own = g_ptr_array_new_with_free_func (unref_bytes);
-  constants->heard = g_ptr_array_new_with_free_func (unref_bytes);
+  core_pointers (node, &constants->all, constant_free);
+  core_pointers (node, &constants->own, unref_bytes);
+  core_pointers (node, &constants->heard, unref_bytes);
   g_ptr_array_set_size (constants->own, (gint)node->config.n_bests);
   g_ptr_array_set_size (constants->heard, (gint)node->config.n_bests);
-}
-
-void
-constants_done (Node *node)
-{
-  Constants *constants = &node->constants;
-
-  g_ptr_array_unref (constants->all);
-  g_clear_pointer (&constants->set, g_bytes_unref);
-  g_ptr_array_unref (constants->own);
-  g_ptr_array_unref (constants->heard);
+  core_owns (node, &constants->set, (GDestroyNotify)g_bytes_unref);
 }
 
 gboolean

@@ -28,7 +28,6 @@ typedef struct
 } Constants;
 
 void constants_init (Node *node);
-void constants_done (Node *node);
 /* TRUE: the present master's constants are here. */
 gboolean constants_started (Node *node);
 void constants_publish (Node *node, const char *name, GBytes *value);

@@ -60,19 +60,9 @@ epoch_init (Node *node)
 {
   Epoch *epoch = &node->epoch;
 
-  epoch->peers = g_array_new (FALSE, FALSE, sizeof (EpochPeer));
-  epoch->counts = g_array_new (FALSE, FALSE, sizeof (EpochCount));
-  g_queue_init (&epoch->withheld);
-}
-
-void
-epoch_done (Node *node)
-{
-  Epoch *epoch = &node->epoch;
-
-  g_array_unref (epoch->peers);
-  g_array_unref (epoch->counts);
-  g_queue_clear_full (&epoch->withheld, g_free);
+  core_array (node, &epoch->peers, sizeof (EpochPeer));
+  core_array (node, &epoch->counts, sizeof (EpochCount));
+  core_queue (node, &epoch->withheld, g_free);
 }
 
 /* ---- members ---- */

@@ -60,7 +60,6 @@ typedef struct
 EpochClass epoch_class (guint32 sender, guint32 receiver);
 
 void epoch_init (Node *node);
-void epoch_done (Node *node);
 /* The bits of this node; 0 where the plan has none. */
 guint32 epoch_colours (const Node *node);
 /* JOBS, RESULT or HAND came with these bits. TRUE: it was in transit. */

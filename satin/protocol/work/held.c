@@ -30,18 +30,11 @@ held_init (Node *node)
   Held *held = &node->held;
 
   held->by_number = g_tree_new_full (core_compare_numbers, NULL, NULL, held_free);
+  core_owns (node, &held->by_number, (GDestroyNotify)g_tree_unref);
   held->by_return = g_tree_new_full (compare_returns, NULL, NULL, NULL);
+  core_owns (node, &held->by_return, (GDestroyNotify)g_tree_unref);
   held->by_path = g_tree_new ((GCompareFunc)strcmp);
-}
-
-void
-held_done (Node *node)
-{
-  Held *held = &node->held;
-
-  g_tree_unref (held->by_path);
-  g_tree_unref (held->by_return);
-  g_tree_unref (held->by_number);
+  core_owns (node, &held->by_path, (GDestroyNotify)g_tree_unref);
 }
 
 HeldJob *

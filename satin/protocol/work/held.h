@@ -81,7 +81,6 @@ typedef struct
 } Held;
 
 void held_init (Node *node);
-void held_done (Node *node);
 /* Takes `job`. */
 HeldJob *held_add (Node *node, Loan *job);
 void held_drop (Node *node, HeldJob *held);

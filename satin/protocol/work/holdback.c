@@ -26,13 +26,7 @@ item_free (gpointer data)
 void
 holdback_init (Node *node)
 {
-  g_queue_init (&node->holdback.waiting);
-}
-
-void
-holdback_done (Node *node)
-{
-  g_queue_clear_full (&node->holdback.waiting, item_free);
+  core_queue (node, &node->holdback.waiting, item_free);
 }
 
 /* TRUE: a message to this member waits for the keeper. */

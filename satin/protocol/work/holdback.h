@@ -23,7 +23,6 @@ typedef struct
 } Holdback;
 
 void holdback_init (Node *node);
-void holdback_done (Node *node);
 /* A finished job that another node lent. TRUE: held_send_result is called for it later, if its
  * lender still wants it. */
 gboolean holdback_takes (Node *node, HeldJob *held);

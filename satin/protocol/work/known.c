@@ -16,14 +16,7 @@ known_init (Node *node)
   Known *known = &node->known;
 
   known->by_path = g_tree_new_full (compare_paths, NULL, g_free, (GDestroyNotify)g_array_unref);
-}
-
-void
-known_done (Node *node)
-{
-  Known *known = &node->known;
-
-  g_tree_unref (known->by_path);
+  core_owns (node, &known->by_path, (GDestroyNotify)g_tree_unref);
 }
 
 /* The holder with this digest among those of node `id`. (nullable) */

@@ -24,7 +24,6 @@ typedef struct
 } Known;
 
 void known_init (Node *node);
-void known_done (Node *node);
 /* FALSE: the holder is known already, or there is no room. */
 gboolean known_add (Node *node, const char *path, const Holder *holder);
 /* Removes all offers of `id` at this path. FALSE: there were none. */

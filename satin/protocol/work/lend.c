@@ -7,18 +7,9 @@ lend_init (Node *node)
 {
   Lend *lend = &node->lend;
 
-  lend->asked = g_array_new (FALSE, FALSE, sizeof (Lending));
-  lend->owed = g_array_new (FALSE, FALSE, sizeof (NodeId));
+  core_array (node, &lend->asked, sizeof (Lending));
+  core_array (node, &lend->owed, sizeof (NodeId));
   lend->tell_pause_us = LEND_TELL_MIN_US;
-}
-
-void
-lend_done (Node *node)
-{
-  Lend *lend = &node->lend;
-
-  g_array_unref (lend->asked);
-  g_array_unref (lend->owed);
 }
 
 /* Asks the engine for `asked` jobs for this thief. */

@@ -32,7 +32,6 @@ typedef struct
 } Lend;
 
 void lend_init (Node *node);
-void lend_done (Node *node);
 void lend_on_request (Node *node, const NodeId *from, const Message *message);
 void lend_on_lent (Node *node, const NodeEvent *event);
 /* The root begins here, and all other nodes are idle: counts them as waiting for work before they

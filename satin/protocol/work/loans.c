@@ -17,16 +17,9 @@ loans_init (Node *node)
   Loans *loans = &node->loans;
 
   loans->by_number = g_tree_new_full (core_compare_numbers, NULL, NULL, entry_free);
+  core_owns (node, &loans->by_number, (GDestroyNotify)g_tree_unref);
   loans->by_path = g_hash_table_new (g_str_hash, g_str_equal);
-}
-
-void
-loans_done (Node *node)
-{
-  Loans *loans = &node->loans;
-
-  g_hash_table_unref (loans->by_path);
-  g_tree_unref (loans->by_number);
+  core_owns (node, &loans->by_path, (GDestroyNotify)g_hash_table_unref);
 }
 
 LoanEntry *

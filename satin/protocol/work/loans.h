@@ -68,7 +68,6 @@ typedef struct
 } Loans;
 
 void loans_init (Node *node);
-void loans_done (Node *node);
 /* Enters a slot; takes entry.job. */
 void loans_add (Node *node, LoanEntry entry);
 /* TRUE: that node holds it. */

@@ -46,21 +46,10 @@ mirror_init (Node *node)
 {
   Mirror *mirror = &node->mirror;
 
-  mirror->copies = g_ptr_array_new_with_free_func (copy_free);
-  mirror->trimmed = g_array_new (FALSE, FALSE, sizeof (MirrorTrim));
-  mirror->peers = g_array_new (FALSE, FALSE, sizeof (MirrorPeer));
-  g_queue_init (&mirror->puts);
-}
-
-void
-mirror_done (Node *node)
-{
-  Mirror *mirror = &node->mirror;
-
-  g_ptr_array_unref (mirror->copies);
-  g_array_unref (mirror->trimmed);
-  g_array_unref (mirror->peers);
-  g_queue_clear_full (&mirror->puts, g_free);
+  core_pointers (node, &mirror->copies, copy_free);
+  core_array (node, &mirror->trimmed, sizeof (MirrorTrim));
+  core_array (node, &mirror->peers, sizeof (MirrorPeer));
+  core_queue (node, &mirror->puts, g_free);
 }
 
 /* The result is valid until the next call. */

@@ -38,7 +38,6 @@ typedef struct
 } Mirror;
 
 void mirror_init (Node *node);
-void mirror_done (Node *node);
 /* Sends the copy, before RESULT goes to the lender (LENDER_NODE). Returns the result's number, 0 if
  * the plan sends no copies. */
 guint64 mirror_send (Node *node, HeldJob *held);

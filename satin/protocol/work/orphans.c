@@ -8,15 +8,7 @@ orphans_init (Node *node)
 {
   Orphans *orphans = &node->orphans;
 
-  orphans->news = g_array_new (FALSE, FALSE, sizeof (guint64));
-}
-
-void
-orphans_done (Node *node)
-{
-  Orphans *orphans = &node->orphans;
-
-  g_array_unref (orphans->news);
+  core_array (node, &orphans->news, sizeof (guint64));
 }
 
 static Holder

@@ -15,7 +15,6 @@ typedef struct
 } Orphans;
 
 void orphans_init (Node *node);
-void orphans_done (Node *node);
 /* This job has no lender (any more), or has finished: announces or drops it (drops_orphans). */
 void orphans_announce (Node *node, HeldJob *held);
 /* The job is about to be dropped: withdraws its offer. */

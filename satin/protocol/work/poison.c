@@ -37,17 +37,9 @@ poison_init (Node *node)
 {
   Poison *poison = &node->poison;
 
-  poison->words = g_ptr_array_new_with_free_func (words_free);
+  core_pointers (node, &poison->words, words_free);
   poison->quiet = g_byte_array_new ();
-}
-
-void
-poison_done (Node *node)
-{
-  Poison *poison = &node->poison;
-
-  g_ptr_array_unref (poison->words);
-  g_byte_array_unref (poison->quiet);
+  core_owns (node, &poison->quiet, (GDestroyNotify)g_byte_array_unref);
 }
 
 /* FALSE: there is no record at `at`. */

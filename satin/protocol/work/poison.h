@@ -29,7 +29,6 @@ typedef struct
 } Poison;
 
 void poison_init (Node *node);
-void poison_done (Node *node);
 /* NODE_EVENT_CRASH_REPORT. May end the run. */
 void poison_on_event (Node *node, const NodeEvent *event);
 void poison_on_message (Node *node, const NodeId *from, const Message *message);

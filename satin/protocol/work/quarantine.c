@@ -22,15 +22,7 @@ quarantine_init (Node *node)
 {
   Quarantine *quarantine = &node->quarantine;
 
-  quarantine->jobs = g_ptr_array_new_with_free_func (job_free);
-}
-
-void
-quarantine_done (Node *node)
-{
-  Quarantine *quarantine = &node->quarantine;
-
-  g_ptr_array_unref (quarantine->jobs);
+  core_pointers (node, &quarantine->jobs, job_free);
 }
 
 /* TRUE: the member's death would cost the run little. A member that does not know that it is a

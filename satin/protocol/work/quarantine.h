@@ -18,7 +18,6 @@ typedef struct
 } Quarantine;
 
 void quarantine_init (Node *node);
-void quarantine_done (Node *node);
 /* A slot comes back. TRUE: its job is suspicious, and waits here now; the caller drops the
  * entry. */
 gboolean quarantine_takes (Node *node, LoanEntry *entry);

@@ -43,17 +43,8 @@ rerun_init (Node *node)
 {
   Rerun *rerun = &node->rerun;
 
-  rerun->asks = g_ptr_array_new_with_free_func (ask_free);
-  rerun->orders = g_ptr_array_new_with_free_func (order_free);
-}
-
-void
-rerun_done (Node *node)
-{
-  Rerun *rerun = &node->rerun;
-
-  g_ptr_array_unref (rerun->asks);
-  g_ptr_array_unref (rerun->orders);
+  core_pointers (node, &rerun->asks, ask_free);
+  core_pointers (node, &rerun->orders, order_free);
 }
 
 /* ---- the coordinator ---- */

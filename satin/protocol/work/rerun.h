@@ -26,7 +26,6 @@ typedef struct
 } Rerun;
 
 void rerun_init (Node *node);
-void rerun_done (Node *node);
 /* The holder of this slot is gone (NULL: it is the root, whose masters are). TRUE: the slot
  * waits for the answers of the coordinator and of the holder's buddy; it stays among the loans
  * (LOAN_RERUNS) and then comes back by itself. */

@@ -3,11 +3,11 @@
 #include "../core.h"
 
 void
-root_done (Node *node)
+root_init (Node *node)
 {
   Root *root = &node->root;
 
-  g_clear_pointer (&root->job, loan_free);
+  core_owns (node, &root->job, (GDestroyNotify)loan_free);
 }
 
 static gboolean

@@ -29,7 +29,7 @@ typedef struct
   guint64 held;   /* its number among the held jobs; 0: it is not held here */
 } Root;
 
-void root_done (Node *node);
+void root_init (Node *node);
 /* Main asks for a root, under its path. The root before is finished, or main begins again. */
 void root_want (Node *node, const Loan *job);
 /* Starts a waiting root if it can start now. Called after each event. */

@@ -36,7 +36,7 @@ shares_init (Node *node)
 
   shares->store = node->config.shared != NULL ? node->config.shared
                                               : shared_store_new (SHARED_MEMORY_DEFAULT);
-  shares->wishes = g_ptr_array_new_with_free_func (wish_free);
+  core_pointers (node, &shares->wishes, wish_free);
 }
 
 void
@@ -44,7 +44,6 @@ shares_done (Node *node)
 {
   Shares *shares = &node->shares;
 
-  g_ptr_array_unref (shares->wishes);
   if (shares->store != node->config.shared) /* owned by this node */
     shared_store_free (shares->store);
 }

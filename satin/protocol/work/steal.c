@@ -7,17 +7,9 @@ steal_init (Node *node)
 {
   Steal *steal = &node->steal;
 
-  steal->refused = g_array_new (FALSE, FALSE, sizeof (NodeId));
+  core_array (node, &steal->refused, sizeof (NodeId));
   for (guint i = 0; i < STEAL_LANES; i++)
     steal->lanes[i] = (StealLane){ .pause_us = STEAL_PAUSE_MIN_US, .batch = 1 };
-}
-
-void
-steal_done (Node *node)
-{
-  Steal *steal = &node->steal;
-
-  g_array_unref (steal->refused);
 }
 
 void

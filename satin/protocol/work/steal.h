@@ -60,7 +60,6 @@ typedef struct
 } Steal;
 
 void steal_init (Node *node);
-void steal_done (Node *node);
 void steal_on_idle (Node *node, guint32 count);
 /* Sends a request, if one is wanted and allowed. */
 void steal_go_on (Node *node);

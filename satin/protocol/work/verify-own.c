@@ -74,21 +74,12 @@ verify_own_init (Node *node)
 {
   VerifyOwn *own = &node->verify_own;
 
-  own->checks = g_ptr_array_new_with_free_func (check_free);
-  own->deferred = g_ptr_array_new_with_free_func (deferred_free);
+  core_pointers (node, &own->checks, check_free);
+  core_pointers (node, &own->deferred, deferred_free);
   own->came = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  core_owns (node, &own->came, (GDestroyNotify)g_hash_table_unref);
   own->came_early = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-}
-
-void
-verify_own_done (Node *node)
-{
-  VerifyOwn *own = &node->verify_own;
-
-  g_ptr_array_unref (own->checks);
-  g_ptr_array_unref (own->deferred);
-  g_hash_table_unref (own->came);
-  g_hash_table_unref (own->came_early);
+  core_owns (node, &own->came_early, (GDestroyNotify)g_hash_table_unref);
 }
 
 /* ---- choosing ---- */

@@ -37,7 +37,6 @@ typedef struct
 } VerifyOwn;
 
 void verify_own_init (Node *node);
-void verify_own_done (Node *node);
 /* NODE_EVENT_FINISHED. */
 void verify_own_on_finished (Node *node, const NodeEvent *event);
 /* A slot got its result from another node: it is not checked here. */

@@ -25,15 +25,8 @@ repeat_free (gpointer data)
 void
 verify_init (Node *node)
 {
-  node->verify.repeats = g_ptr_array_new_with_free_func (repeat_free);
-  node->verify.seconds = g_ptr_array_new ();
-}
-
-void
-verify_done (Node *node)
-{
-  g_ptr_array_unref (node->verify.repeats);
-  g_ptr_array_unref (node->verify.seconds);
+  core_pointers (node, &node->verify.repeats, repeat_free);
+  core_pointers (node, &node->verify.seconds, NULL);
 }
 
 /* (transfer full): number `i`. */

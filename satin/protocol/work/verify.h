@@ -20,7 +20,6 @@ typedef struct
 } Verify;
 
 void verify_init (Node *node);
-void verify_done (Node *node);
 /* Sets whether this held job is, or is part of, a second computation for another node. */
 void verify_second (Node *node, HeldJob *held, gboolean is_second);
 /* TRUE: the job is part of a repeat, or of a second computation for another node. */

@@ -19,19 +19,9 @@ work_init (Node *node)
 {
   Work *work = &node->work;
 
-  work->departed = g_array_new (FALSE, FALSE, sizeof (NodeDeparted));
-  work->taken = g_ptr_array_new_with_free_func (taken_free);
-  work->seen = g_array_new (FALSE, FALSE, sizeof (NodeId));
-}
-
-void
-work_done (Node *node)
-{
-  Work *work = &node->work;
-
-  g_array_unref (work->departed);
-  g_ptr_array_unref (work->taken);
-  g_array_unref (work->seen);
+  core_array (node, &work->departed, sizeof (NodeDeparted));
+  core_pointers (node, &work->taken, taken_free);
+  core_array (node, &work->seen, sizeof (NodeId));
 }
 
 guint64

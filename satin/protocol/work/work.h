@@ -43,7 +43,6 @@ typedef struct
 } Work;
 
 void work_init (Node *node);
-void work_done (Node *node);
 /* The driver tells what the engine did (NODE_EVENT_WORK). */
 void work_on_event (Node *node, const NodeEvent *event);
 /* A result has added this much work at risk, or rows have removed it. */

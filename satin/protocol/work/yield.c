@@ -15,17 +15,8 @@ yield_init (Node *node)
 {
   Yield *yield = &node->yield;
 
-  yield->jobs = g_array_new (FALSE, FALSE, sizeof (YieldJob));
-  yield->rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
-}
-
-void
-yield_done (Node *node)
-{
-  Yield *yield = &node->yield;
-
-  g_array_unref (yield->jobs);
-  g_ptr_array_unref (yield->rows);
+  core_array (node, &yield->jobs, sizeof (YieldJob));
+  core_pointers (node, &yield->rows, (GDestroyNotify)row_free);
 }
 
 static gboolean

@@ -15,7 +15,6 @@ typedef struct
 } Yield;
 
 void yield_init (Node *node);
-void yield_done (Node *node);
 /* Another node runs a job that is here, too. If it runs here for a lender, asks the other node to
  * yield, unless that node is the lender, which has only lent it on. */
 void yield_ask (Node *node, const NodeId *holder, const MessageHold *hold);
