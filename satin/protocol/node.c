@@ -443,7 +443,7 @@ gboolean
 node_owes_result (Node *node, const char *path)
 {
   for (const HeldJob *held = held_at (node, path); held != NULL; held = held->next)
-    if (held->finished)
+    if (held->phase == HELD_FINISHED)
       return TRUE;
   return yield_has (node, path);
 }
@@ -452,7 +452,7 @@ gboolean
 node_owes_lender (Node *node, const char *path)
 {
   for (const HeldJob *held = held_at (node, path); held != NULL; held = held->next)
-    if (held->finished && held->lender == LENDER_NODE)
+    if (held->phase == HELD_FINISHED && held->lender == LENDER_NODE)
       return TRUE;
   return FALSE;
 }

@@ -261,7 +261,7 @@ test_finds_its_own (void)
   g_assert_null (held_find_self (node, 6));
   g_assert_false (held_waits_for_self (node, 6));
   g_assert_true (held_waits_for_self (node, 5));
-  all[2]->finished = TRUE;
+  all[2]->phase = HELD_FINISHED;
   g_assert_false (held_waits_for_self (node, 5));
   g_assert_true (held_waits_for_self (node, 4));
   node->stop.phase = STOP_HALTING;

@@ -85,7 +85,7 @@ test_an_adopted_one_is_held (void)
   result_of (world, "");
   const HeldJob *held = held_find (master (world), master (world)->root.held);
   g_assert_nonnull (held);
-  g_assert_true (held->finished && held->lender == LENDER_MAIN);
+  g_assert_true (held->phase == HELD_FINISHED && held->lender == LENDER_MAIN);
   g_assert_cmpstr (held->job->path, ==, "");
 }
 

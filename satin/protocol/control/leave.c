@@ -66,7 +66,7 @@ count_owed (Node *node)
 
   for (GTreeNode *at = g_tree_node_first (node->held.by_return); at != NULL;
        at = g_tree_node_next (at))
-    n += ((const HeldJob *)g_tree_node_value (at))->finished;
+    n += ((const HeldJob *)g_tree_node_value (at))->phase == HELD_FINISHED;
   return n;
 }
 

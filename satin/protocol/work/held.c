@@ -168,7 +168,7 @@ save_going (Node *node, HeldJob *held)
 void
 held_return (Node *node, HeldJob *held)
 {
-  g_assert (held->finished);
+  g_assert (held->phase == HELD_FINISHED);
   LoanEntry *entry = held->lender == LENDER_SELF ? loans_find (node, held->loan) : NULL;
 
   if (held->given_up && held->lender != LENDER_NONE)
@@ -207,7 +207,7 @@ held_return (Node *node, HeldJob *held)
 void
 held_give_up (Node *node, HeldJob *held)
 {
-  if (held->finished)
+  if (held->phase == HELD_FINISHED)
     {
       held_drop (node, held);
       return;
@@ -230,7 +230,7 @@ adopt_for (Node *node, const NodeId *from, const Loan *job)
   if (held == NULL)
     return FALSE;
   held_set_lender (node, held, LENDER_NODE, from, job->loan);
-  if (held->finished)
+  if (held->phase == HELD_FINISHED)
     held_return (node, held);
   return TRUE;
 }
@@ -292,9 +292,9 @@ held_on_done (Node *node, const NodeEvent *event)
 {
   HeldJob *held = held_find (node, event->held);
 
-  if (held == NULL || held->finished || verify_own_defers (node, held, event))
+  if (held == NULL || held->phase == HELD_FINISHED || verify_own_defers (node, held, event))
     return;
-  held->finished = TRUE;
+  held->phase = HELD_FINISHED;
   note_over (node, held);
   held->value = g_bytes_ref (event->bytes);
   held->shares = event->shares == NULL ? NULL : g_ptr_array_ref (event->shares);
@@ -316,7 +316,7 @@ held_on_unrun (Node *node, guint64 number, gboolean robbed)
 {
   HeldJob *held = held_find (node, number);
 
-  if (held == NULL || held->finished)
+  if (held == NULL || held->phase == HELD_FINISHED)
     return;
   note_over (node, held);
   if (held->lender == LENDER_MAIN)
@@ -343,7 +343,7 @@ held_on_ack (Node *node, const NodeId *from, guint64 loan, gboolean in_round)
 {
   HeldJob *held = held_find_return (node, from, loan);
 
-  if (held == NULL || !held->finished)
+  if (held == NULL || held->phase != HELD_FINISHED)
     return;
   if (in_round || node->round.heard)
     save_going (node, held);
@@ -485,7 +485,8 @@ held_rows (Node *node, guint64 *risk_us)
   for (guint i = 0; i < all->len; i++)
     {
       HeldJob *held = all->pdata[i];
-      if (!held->finished || held->saved || held->again || !is_worth_a_row (node, held))
+      if (held->phase != HELD_FINISHED || held->saved || held->again
+          || !is_worth_a_row (node, held))
         continue;
       held->saved = TRUE;
       *risk_us += held->risk_us;
@@ -514,7 +515,7 @@ held_collect (Node *node, GPtrArray *rows)
   for (guint i = 0; i < all->len; i++)
     {
       HeldJob *held = all->pdata[i];
-      if (!held->finished || held->handed || held->lender == LENDER_NODE)
+      if (held->phase != HELD_FINISHED || held->handed || held->lender == LENDER_NODE)
         continue;
       held->handed = TRUE;
       g_ptr_array_add (rows, held_row (node, held));
@@ -528,7 +529,7 @@ held_waits_for_self (Node *node, guint64 loan)
 {
   const HeldJob *held = held_find_self (node, loan);
 
-  return held != NULL && (!held->finished || stop_halts (node));
+  return held != NULL && (held->phase != HELD_FINISHED || stop_halts (node));
 }
 
 void
@@ -540,19 +541,20 @@ held_check (Node *node)
        at = g_tree_node_next (at))
     {
       HeldJob *held = g_tree_node_value (at);
-      g_assert (held->finished == (held->value != NULL));
-      unfinished += !held->finished;
-      alone += !held->finished && held->alone;
-      g_assert (held->lender != LENDER_VAIN || (!held->finished && !held->announced));
+      g_assert ((held->phase == HELD_FINISHED) == (held->value != NULL));
+      unfinished += held->phase != HELD_FINISHED;
+      alone += held->phase != HELD_FINISHED && held->alone;
+      g_assert (held->lender != LENDER_VAIN || (held->phase != HELD_FINISHED && !held->announced));
       const HeldJob *same = held_at (node, held->job->path);
       while (same != held)
         same = same->next;
       if (held->lender == LENDER_SELF)
-        g_assert ((!held->finished || stop_halts (node)) && loans_find (node, held->loan) != NULL
+        g_assert ((held->phase != HELD_FINISHED || stop_halts (node))
+                  && loans_find (node, held->loan) != NULL
                   && loans_find (node, held->loan)->kind == LOAN_OWN);
       if (held->lender == LENDER_MAIN)
         g_assert (path_is_root (held->job->path)
-                  && (held->finished || node->root.held == held->held));
+                  && (held->phase == HELD_FINISHED || node->root.held == held->held));
       if (held->lender == LENDER_NONE && core_is_member (node))
         g_assert (held->announced);
       if (held->lender != LENDER_NODE)

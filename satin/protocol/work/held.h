@@ -23,6 +23,13 @@ typedef enum
   LENDER_VAIN    /* no node wants it: it is dropped when it has stopped or ended */
 } Lender;
 
+typedef enum
+{
+  HELD_RUNS,
+  HELD_DEFERRED, /* the engine has finished it, but it counts as running (verify-own.h) */
+  HELD_FINISHED  /* it has a value */
+} HeldPhase;
+
 /* The keeper's answer about a finished job (holdback.h). */
 typedef enum
 {
@@ -47,12 +54,11 @@ struct HeldJob
   NodeId node;  /* LENDER_NODE */
   guint64 loan; /* LENDER_NODE, LENDER_SELF, LENDER_REPEAT */
   Loan *job;    /* owned; without long arguments once finished */
-  gboolean finished;
+  HeldPhase phase;
   gboolean announced;
   gboolean alone;    /* no other job is taken until it has ended */
   gboolean handed;   /* its row waits for an heir, or went there */
   gboolean again;    /* it is, or is part of, a second computation for another node (verify.h) */
-  gboolean deferred; /* the engine has finished it, but it counts as running (verify-own.h) */
   gboolean given_up; /* it began under an earlier name of this node, which counts as gone */
   gboolean saved;    /* the present coordinator was sent its row */
   GBytes *value;

@@ -14,7 +14,7 @@ orphans_init (Node *node)
 static Holder
 holder_of (Node *node, const HeldJob *held)
 {
-  return (Holder){ node->self, held->job->digest, held->finished };
+  return (Holder){ node->self, held->job->digest, held->phase == HELD_FINISHED };
 }
 
 static void
@@ -83,7 +83,7 @@ orphans_withdraw (Node *node, HeldJob *held)
 static void
 add_hold (GArray *holds, const HeldJob *held)
 {
-  MessageHold hold = { held->job->path, held->job->digest, held->finished };
+  MessageHold hold = { held->job->path, held->job->digest, held->phase == HELD_FINISHED };
 
   g_array_append_val (holds, hold);
 }
@@ -169,7 +169,7 @@ orphans_archive (Node *node, const Row *row)
 {
   const HeldJob *held = row->children > 0 ? NULL : orphans_find (node, row->path, &row->digest);
 
-  if (held == NULL || !held->finished) /* otherwise the held job serves */
+  if (held == NULL || held->phase != HELD_FINISHED) /* otherwise the held job serves */
     archive_put (node, row);
 }
 
@@ -182,7 +182,7 @@ orphans_find (Node *node, const char *path, const Digest *digest)
     {
       if (held->lender != LENDER_NONE || !digest_equal (&held->job->digest, digest))
         continue;
-      if (best == NULL || held->finished > best->finished)
+      if (best == NULL || (held->phase == HELD_FINISHED) > (best->phase == HELD_FINISHED))
         best = held;
     }
   return best;
@@ -278,7 +278,7 @@ adopt_own (Node *node, const NodeEvent *event)
                                 .digest = event->digest,
                                 .kind = LOAN_OWN });
   held_set_lender (node, held, LENDER_SELF, NULL, event->loan);
-  if (held->finished)
+  if (held->phase == HELD_FINISHED)
     held_return (node, held);
 }
 
@@ -343,7 +343,7 @@ orphans_on_adopt (Node *node, const NodeId *from, const Message *m)
     }
   node->stats.orphans_adopted++;
   held_set_lender (node, held, LENDER_NODE, from, m->number);
-  if (held->finished)
+  if (held->phase == HELD_FINISHED)
     held_return (node, held);
 }
 

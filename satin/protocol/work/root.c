@@ -16,7 +16,8 @@ is_known (Node *node, const Loan *job)
   const HeldJob *held = orphans_find (node, job->path, &job->digest);
   Holder holder;
 
-  return archive_find (node, job->path, &job->digest) != NULL || (held != NULL && held->finished)
+  return archive_find (node, job->path, &job->digest) != NULL
+         || (held != NULL && held->phase == HELD_FINISHED)
          || (known_holder (node, job->path, &job->digest, &holder) && holder.finished);
 }
 
@@ -100,7 +101,7 @@ root_go_on (Node *node)
     {
       node->stats.orphans_adopted++;
       take (node, held);
-      if (held->finished)
+      if (held->phase == HELD_FINISHED)
         held_return (node, held);
       return;
     }
@@ -122,7 +123,7 @@ hold_result (Node *node, const Result *result)
 {
   HeldJob *held = held_add (node, loan_copy (node->root.job));
 
-  held->finished = TRUE;
+  held->phase = HELD_FINISHED;
   held->value = g_bytes_ref (result->value);
   held->shares = result->shares == NULL ? NULL : g_ptr_array_ref (result->shares);
   held->work_us = result->work_us;
@@ -143,12 +144,12 @@ root_result (Node *node, const Result *result)
   root->state = ROOT_DONE;
   node->stats.answer_us += result->work_us;
   HeldJob *held = held_find (node, root->held);
-  if (held == NULL || !held->finished)
+  if (held == NULL || held->phase != HELD_FINISHED)
     hold_result (node, result);
   else if (loans_find (node, root->loan) != NULL) /* another node was asked for it, too */
     loans_aborted (node, root->loan);
   node->control->flush (node);
-  if (held != NULL && !held->finished) /* another node was faster */
+  if (held != NULL && held->phase != HELD_FINISHED) /* another node was faster */
     held_give_up (node, held);
   core_emit (node, NODE_EFFECT_RESULT)->bytes = g_steal_pointer (&kept);
 }
@@ -221,7 +222,7 @@ root_check (Node *node)
 
   g_assert (root->state == ROOT_NONE || roster_is_master (node));
   g_assert (root->held == 0 || (held != NULL && held->lender == LENDER_MAIN));
-  g_assert (root->state != ROOT_RUNNING || (held != NULL && !held->finished));
-  g_assert (root->state != ROOT_DONE || (held != NULL && held->finished));
+  g_assert (root->state != ROOT_RUNNING || (held != NULL && held->phase != HELD_FINISHED));
+  g_assert (root->state != ROOT_DONE || (held != NULL && held->phase == HELD_FINISHED));
   g_assert (root->state != ROOT_ADOPTED || loans_find (node, root->loan) != NULL);
 }

@@ -312,7 +312,7 @@ verify_own_defers (Node *node, HeldJob *held, const NodeEvent *event)
                     .bytes = g_bytes_ref (event->bytes),
                     .shares = event->shares == NULL ? NULL : g_ptr_array_ref (event->shares) };
   g_ptr_array_add (node->verify_own.deferred, deferred);
-  held->deferred = TRUE;
+  held->phase = HELD_DEFERRED;
   held->risk_us = event->risk_us;
   held->busy = 0;
   return TRUE;
@@ -334,7 +334,7 @@ release (Node *node, guint i)
 
   if (held != NULL)
     {
-      held->deferred = FALSE;
+      held->phase = HELD_RUNS;
       held_on_done (node, &event);
     }
   deferred_free (deferred);
@@ -440,6 +440,6 @@ verify_own_check (Node *node)
     {
       const Deferred *deferred = own->deferred->pdata[i];
       const HeldJob *held = held_find (node, deferred->held);
-      g_assert (held != NULL && held->deferred && !held->finished);
+      g_assert (held != NULL && held->phase == HELD_DEFERRED);
     }
 }

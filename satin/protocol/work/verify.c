@@ -227,7 +227,7 @@ verify_check (Node *node)
       const HeldJob *held = held_find (node, repeat->held);
       const LoanEntry *entry = entry_of (node, repeat);
       g_assert (held != NULL && held->lender == LENDER_REPEAT && held->loan == repeat->arrival.loan
-                && !held->finished);
+                && held->phase != HELD_FINISHED);
       g_assert (entry != NULL && entry->job != NULL
                 && (entry->kind == LOAN_ROW || loans_is_with (entry, &repeat->arrival.from)));
     }

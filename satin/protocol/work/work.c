@@ -35,7 +35,7 @@ add_finished (gpointer key G_GNUC_UNUSED, gpointer value, gpointer data)
 {
   const HeldJob *held = value;
 
-  if (held->finished || held->deferred)
+  if (held->phase != HELD_RUNS)
     *(guint64 *)data += held->risk_us;
   return FALSE;
 }
@@ -92,7 +92,7 @@ add_item (gpointer key G_GNUC_UNUSED, gpointer value, gpointer data)
   if (telling->numbers->len + WORK_ITEM > MESSAGE_NUMBERS_MAX)
     return TRUE; /* other jobs are only in the sum */
   guint64 item[WORK_ITEM] = { root ? LOANS_ROOT + path_root (held->job->path) : held->loan,
-                              held->risk_us, held->finished ? 0 : held->busy };
+                              held->risk_us, held->phase == HELD_FINISHED ? 0 : held->busy };
   item[1] += item[2] * (telling->node->now_us - telling->node->work.self.told_us);
   if (root) /* its rows are lost with a coordinator that has not published them */
     item[1] += telling->node->work.reported_us - safe_us (telling->node);
@@ -236,7 +236,7 @@ forget_item (gpointer key G_GNUC_UNUSED, gpointer value, gpointer data G_GNUC_UN
 {
   HeldJob *held = value;
 
-  if (!held->finished && !held->deferred)
+  if (held->phase == HELD_RUNS)
     held->risk_us = held->busy = 0;
   return FALSE;
 }
@@ -277,7 +277,7 @@ work_on_event (Node *node, const NodeEvent *event)
     {
       const NodeProgress *progress = &g_array_index (event->progress, NodeProgress, i);
       HeldJob *held = held_find (node, progress->held);
-      if (held == NULL || held->finished)
+      if (held == NULL || held->phase == HELD_FINISHED)
         continue;
       held->risk_us = progress->risk_us;
       held->busy = progress->busy;
@@ -419,7 +419,7 @@ work_dropped (Node *node, const HeldJob *held)
 {
   WorkTold told = { .told_us = MAX (node->work.self.told_us, 1),
                     .risk_us = held->risk_us,
-                    .busy = held->finished ? 0 : held->busy };
+                    .busy = held->phase == HELD_FINISHED ? 0 : held->busy };
 
   note_loss (node, &node->self, held->job->path, work_risk_us (&told, node->now_us, told.busy),
              "dropped, since its lender is gone");

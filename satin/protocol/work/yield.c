@@ -38,7 +38,7 @@ yield_ask (Node *node, const NodeId *holder, const MessageHold *hold)
   for (; held != NULL; held = held->next)
     {
       if (held->lender == LENDER_NONE || held->lender == LENDER_VAIN
-          || held->lender == LENDER_REPEAT || held->finished
+          || held->lender == LENDER_REPEAT || held->phase == HELD_FINISHED
           || !digest_equal (&held->job->digest, &hold->digest)
           || (held->lender == LENDER_NODE && node_id_equal (&held->node, holder)))
         continue;
@@ -54,7 +54,7 @@ yield_on_runs (Node *node, const NodeId *from, const Message *m)
 {
   const HeldJob *held = orphans_find (node, m->path, &m->digest);
 
-  if (held == NULL || held->finished || yields (node, held) || stop_halts (node)
+  if (held == NULL || held->phase == HELD_FINISHED || yields (node, held) || stop_halts (node)
       || roster_find (node, from)->leaving)
     return;
   YieldJob job = { held->held, node->control->scan_whole (node) };
@@ -154,10 +154,11 @@ yield_ended (Node *node, const HeldJob *held)
     if (g_array_index (node->yield.jobs, YieldJob, i).held == held->held)
       {
         g_autoptr (GPtrArray) parts = end (node, i);
-        if (held->lender != LENDER_VAIN && !held->finished)
+        if (held->lender != LENDER_VAIN && held->phase != HELD_FINISHED)
           core_log (node, "the job at %s runs elsewhere: it stops here, and what it has is offered",
                     held->job->path[0] == '\0' ? "/" : held->job->path);
-        for (guint k = 0; k < parts->len && held->lender != LENDER_VAIN && !held->finished; k++)
+        for (guint k = 0;
+             k < parts->len && held->lender != LENDER_VAIN && held->phase != HELD_FINISHED; k++)
           orphans_archive (node, parts->pdata[k]);
         return;
       }
@@ -202,7 +203,7 @@ yield_check (Node *node)
   for (guint i = 0; i < node->yield.jobs->len; i++)
     {
       const HeldJob *held = held_find (node, g_array_index (node->yield.jobs, YieldJob, i).held);
-      g_assert (held != NULL && !held->finished);
+      g_assert (held != NULL && held->phase != HELD_FINISHED);
     }
   for (guint i = 0; i < node->yield.rows->len; i++)
     g_assert (is_wanted (node, ((const Row *)node->yield.rows->pdata[i])->path));
