@@ -299,6 +299,17 @@ test_no_job_passes_what_it_brings_along (void)
     g_assert_true (message_is_urgent (kinds[i]));
 }
 
+/* Otherwise a job could begin for a loan that has ended already. */
+static void
+test_the_end_of_a_loan_does_not_pass_its_beginning (void)
+{
+  const MessageKind kinds[]
+      = { MESSAGE_JOBS, MESSAGE_ADOPT, MESSAGE_CANCELLED, MESSAGE_RETURNED, MESSAGE_ACK };
+
+  for (guint i = 0; i < G_N_ELEMENTS (kinds); i++)
+    g_assert_true (message_is_urgent (kinds[i]));
+}
+
 /* The loan's path is the stem itself, or lies above it; the orphan's path begins with the stem. */
 static void
 test_the_way_goes_over_stems (void)
@@ -339,6 +350,8 @@ main (int argc, char **argv)
   TEST ("rows-move", test_a_leaver_tells_its_lender_where_its_rows_are);
   TEST ("leaver-makes-orphans", test_a_leaver_tells_its_lender_of_its_orphans);
   TEST ("order", test_no_job_passes_what_it_brings_along);
+  g_test_add_func ("/directory/the-end-of-a-loan-does-not-pass-its-beginning",
+                   test_the_end_of_a_loan_does_not_pass_its_beginning);
   TEST ("stems", test_the_way_goes_over_stems);
   return g_test_run ();
 }
