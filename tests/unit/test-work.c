@@ -240,14 +240,38 @@ static void
 test_in_a_large_run_the_next_master_hears_of_the_root (void)
 {
   g_autoptr (World) world = world_new (WORK_ALL_MAX + 2, FALSE);
-  guint64 pause_us = world->n * WORK_PAUSE_US;
   start (world);
   world->watch = count_told;
 
   g_assert_cmpuint (told_by (world, 0, 0, WORK_MOVED_US, 1), ==, world->n - 1);
   g_assert_cmpuint (told_by (world, 0, 0, 3 * WORK_MOVED_US, 1), ==, 1);
-  pass (world, pause_us);
+  pass (world, WORK_LONG_US);
   g_assert_cmpuint (told_by (world, 0, 0, 3 * WORK_MOVED_US, 1), ==, world->n - 1);
+}
+
+/* The master, the next one and the lender learn at once of what differs from what they assume, all
+ * others once a second. */
+static void
+test_in_a_small_run_what_differs_is_told (void)
+{
+  g_autoptr (World) world = world_new (5, FALSE);
+  guint64 held, risk_us = 10 * WORK_MOVED_US, later_us = 5 * WORK_MOVED_US;
+  start (world);
+  (void)offer (world, 2, "/0");
+  hunger (world, 3);
+  held = held_of (world, 3, "/0");
+  world->watch = count_told;
+
+  g_assert_cmpuint (told_by (world, 3, held, risk_us, 1), ==, 4);
+  pass (world, later_us);
+  g_assert_cmpuint (told_by (world, 3, held, risk_us + later_us, 1), ==, 0);
+  g_assert_cmpuint (told_by (world, 3, held, risk_us + 2 * later_us, 1), ==, 3);
+  g_assert_cmpuint (told_by (world, 3, held, risk_us, 1), ==, 3);
+  g_assert_cmpuint (told_of (world, 3, risk_us, held, 0, 1), ==, 3); /* only the lender's is less */
+  g_assert_cmpuint (told_of (world, 3, risk_us, held, 0, 0), ==, 3);
+  g_assert_cmpuint (told_of (world, 3, risk_us, held, 0, 1), ==, 3);
+  pass (world, WORK_LONG_US);
+  g_assert_cmpuint (told_of (world, 3, risk_us + WORK_LONG_US, held, WORK_LONG_US, 1), ==, 4);
 }
 
 int
@@ -266,6 +290,8 @@ main (int argc, char **argv)
                    test_in_a_large_run_more_is_told_of_all_and_of_each);
   g_test_add_func ("/work/in-a-large-run-the-next-master-hears-of-the-root",
                    test_in_a_large_run_the_next_master_hears_of_the_root);
+  g_test_add_func ("/work/in-a-small-run-what-differs-is-told",
+                   test_in_a_small_run_what_differs_is_told);
   g_test_add_func ("/work/what-comes-and-goes-at-once-is-told-at-once",
                    test_what_comes_and_goes_at_once_is_told_at_once);
   return g_test_run ();

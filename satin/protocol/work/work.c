@@ -77,8 +77,17 @@ typedef struct
   Node *node;
   const NodeId *to;
   GArray *numbers;
-  gboolean more;
+  gboolean more, less; /* is at risk than the receivers reckon with */
 } Telling;
+
+/* How much of a held job is at risk now, except its root's rows. */
+static guint64
+held_risk_us (const Node *node, const HeldJob *held)
+{
+  guint64 since_us = held->phase == HELD_FINISHED ? 0 : node->now_us - node->work.self.told_us;
+
+  return held->risk_us + held->busy * since_us;
+}
 
 static gboolean
 add_item (gpointer key G_GNUC_UNUSED, gpointer value, gpointer data)
@@ -91,9 +100,9 @@ add_item (gpointer key G_GNUC_UNUSED, gpointer value, gpointer data)
     return FALSE;
   if (telling->numbers->len + WORK_ITEM > MESSAGE_NUMBERS_MAX)
     return TRUE; /* other jobs are only in the sum */
-  guint64 item[WORK_ITEM] = { root ? LOANS_ROOT + path_root (held->job->path) : held->loan,
-                              held->risk_us, held->phase == HELD_FINISHED ? 0 : held->busy };
-  item[1] += item[2] * (telling->node->now_us - telling->node->work.self.told_us);
+  guint64 item[WORK_ITEM]
+      = { root ? LOANS_ROOT + path_root (held->job->path) : held->loan,
+          held_risk_us (telling->node, held), held->phase == HELD_FINISHED ? 0 : held->busy };
   if (root) /* its rows are lost with a coordinator that has not published them */
     item[1] += telling->node->work.reported_us - safe_us (telling->node);
   held->told = (WorkTold){ .told_us = telling->node->now_us,
@@ -170,8 +179,9 @@ has_paused (Node *node, guint64 us)
   return members <= WORK_ALL_MAX || us == 0 || node->now_us >= us + members * WORK_PAUSE_US;
 }
 
-/* In a large run only few nodes need the figures: the master, lenders and, about main's root, the
- * next master. The others are told now and then which node has the root. */
+/* Those who need the figures at once: the master, who says what is at risk, the next one, and the
+ * lenders, who say what was lost. All others are told now and then; in a large run they only need
+ * to know which node has main's root. */
 static void
 tell_all (Node *node)
 {
@@ -179,7 +189,9 @@ tell_all (Node *node)
   const GPtrArray *members = node->roster.members;
   g_autoptr (GArray) lenders = g_array_new (FALSE, FALSE, sizeof (NodeId));
   gboolean has_root = roster_is_master (node) || node->root.held != 0;
-  gboolean all = members->len <= WORK_ALL_MAX || (has_root && has_paused (node, work->told_all_us));
+  guint64 pause_us = MAX (members->len * WORK_PAUSE_US, WORK_LONG_US);
+  gboolean all = (members->len <= WORK_ALL_MAX || has_root)
+                 && (work->told_all_us == 0 || node->now_us >= work->told_all_us + pause_us);
 
   work->told = look (node);
   if (all)
@@ -189,46 +201,59 @@ tell_all (Node *node)
   for (guint i = 0; i < members->len; i++)
     {
       const Member *member = members->pdata[i];
-      if (all || i == 0 || (has_root && i == 1) || node_id_set_has (lenders, &member->id))
+      if (all || i == 0 || (i == 1 && (has_root || members->len <= WORK_ALL_MAX))
+          || node_id_set_has (lenders, &member->id))
         tell (node, member, &work->told);
     }
 }
 
-/* TRUE: more is at risk than the receiver of the last figures computes. */
-static gboolean
-is_more (guint64 risk_us, guint64 told_us, const WorkTold *told, guint64 now_us)
+/* How much is at risk now by the last figures. */
+static guint64
+reckon (guint64 told_us, const WorkTold *told, guint64 now_us)
 {
-  guint64 reckoned_us = told_us + (now_us - told->told_us) * told->busy;
+  return told_us + (now_us - told->told_us) * told->busy;
+}
 
-  return risk_us > reckoned_us + MAX (WORK_MOVED_US, risk_us / WORK_MOVED_SHARE);
+/* TRUE: `a` exceeds `b` by so much that the others are told. */
+static gboolean
+exceeds (guint64 a, guint64 b)
+{
+  return a > b + MAX (WORK_MOVED_US, a / WORK_MOVED_SHARE);
 }
 
 static gboolean
-find_more (gpointer key G_GNUC_UNUSED, gpointer value, gpointer data)
+compare_item (gpointer key G_GNUC_UNUSED, gpointer value, gpointer data)
 {
   const HeldJob *held = value;
   Telling *telling = data;
+  guint64 risk_us = held_risk_us (telling->node, held),
+          reckoned_us = reckon (held->told.risk_us, &held->told, telling->node->now_us);
 
-  telling->more
-      = held->lender == LENDER_NODE
-        && is_more (held->risk_us, held->told.risk_us, &held->told, telling->node->now_us);
-  return telling->more;
+  if (held->lender != LENDER_NODE)
+    return FALSE;
+  telling->more |= exceeds (risk_us, reckoned_us);
+  telling->less |= exceeds (reckoned_us, risk_us);
+  return FALSE;
 }
 
-/* TRUE: it is time to tell the others. */
+/* TRUE: it is time to tell the others: they reckon with less than is at risk, or it is long enough
+ * since they were told and they reckon with more. */
 static gboolean
 is_due (Node *node)
 {
   const WorkTold *told = &node->work.told;
-  Telling telling = { .node = node };
-  WorkTold now;
+  WorkTold now = look (node);
+  guint64 risk_us = reckon (told->risk_us, told, node->now_us),
+          alone_us = reckon (told->alone_us, told, node->now_us);
+  Telling telling = { .node = node,
+                      .more = exceeds (now.risk_us, risk_us) || exceeds (now.alone_us, alone_us),
+                      .less = exceeds (risk_us, now.risk_us) || exceeds (alone_us, now.alone_us) };
 
-  if (has_paused (node, told->told_us))
-    return TRUE;
-  now = look (node);
-  g_tree_foreach (node->held.by_number, find_more, &telling);
-  return telling.more || is_more (now.risk_us, told->risk_us, told, node->now_us)
-         || is_more (now.alone_us, told->alone_us, told, node->now_us);
+  g_tree_foreach (node->held.by_number, compare_item, &telling);
+  return telling.more || told->told_us == 0
+         || (has_paused (node, told->told_us)
+             && (telling.less || now.busy != told->busy
+                 || node->now_us >= told->told_us + WORK_LONG_US));
 }
 
 static gboolean

@@ -15,14 +15,15 @@ typedef struct HeldJob HeldJob;
 
 #define WORK_ALL_MAX 16 /* with more members only the master, and lenders, are told */
 #define WORK_ITEM 3     /* numbers in a message for each loan: loan, risk_us, busy */
-/* Results that come and rows that go change the work at risk at once. The others are told when the
- * change exceeds this time, and this share of all; so a loss is exact to that. */
+/* Results that come and rows that go change the work at risk at once. The others reckon with the
+ * last report and the time that passed for each seat; they are told when the work at risk differs
+ * from that by more than this time, and this share of all. So a loss is exact to that. */
 #define WORK_MOVED_US (10 * 1000)
 #define WORK_MOVED_SHARE 100
-/* With more than WORK_ALL_MAX members each is told after this pause times the number of members, or
- * when more is at risk than it assumes: the last report, and time that passed for each seat. A
- * decrease can wait. */
-#define WORK_PAUSE_US 2000
+/* An increase is told at once, a decrease at the earliest this time for each member after the last
+ * report, and if nothing differs the work done is told after a second. */
+#define WORK_PAUSE_US (10 * 1000)
+#define WORK_LONG_US G_USEC_PER_SEC
 #define WORK_TAKEN_MAX 4096 /* of more results that were put to use only the sums are kept */
 
 typedef struct
