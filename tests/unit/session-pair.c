@@ -11,16 +11,22 @@ const NodeId pair_ids[2] = { { 1, 1, 11 }, { 1, 2, 22 } };
 void
 pair_init (Pair *pair)
 {
-  SessionConfig config
-      = { .fragment = FRAGMENT, .flight_max = FLIGHT, .room_max = ROOM, .message_max = 4096 };
+  static const SessionConfig config
+      = { .fragment = FRAGMENT, .flight_max = FLIGHT, .room_max = ROOM, .message_max = MESSAGE };
 
+  pair_init_with (pair, &config);
+}
+
+void
+pair_init_with (Pair *pair, const SessionConfig *config)
+{
   pair->now_us = SECOND;
   for (guint i = 0; i < 2; i++)
     {
       End *end = &pair->end[i];
       *end = (End){ .effects = g_array_new (FALSE, FALSE, sizeof (SessionEffect)) };
       end->got = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
-      end->session = session_new (&config, &pair_ids[i], &pair_ids[!i], end->effects);
+      end->session = session_new (config, &pair_ids[i], &pair_ids[!i], end->effects);
     }
 }
 
@@ -86,6 +92,7 @@ pair_carry (Pair *pair, guint i, guint frames)
         {
           g_autoptr (GBytes) bytes = pair_join (effect.parts);
           SessionFrameKind kind = pair_kind_of (&effect);
+          g_assert_cmpint (effect.urgent, ==, session_frame_is_urgent (bytes)); /* also at relays */
           end->sent++;
           end->byes += kind == SESSION_FRAME_BYE;
           end->acks += kind == SESSION_FRAME_ACK;

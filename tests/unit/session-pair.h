@@ -7,6 +7,7 @@
 #define FRAGMENT 16
 #define FLIGHT 64
 #define ROOM 2000
+#define MESSAGE 4096
 #define SECOND G_USEC_PER_SEC
 
 typedef struct
@@ -26,6 +27,7 @@ typedef struct
 extern const NodeId pair_ids[2];
 
 void pair_init (Pair *pair);
+void pair_init_with (Pair *pair, const SessionConfig *config);
 void pair_forget_effects (End *end);
 void pair_clear (Pair *pair);
 GBytes *pair_join (const GPtrArray *parts);

@@ -117,11 +117,13 @@ test_bad_frames (void)
   assert_refused (&hello, FALSE, "x"); /* followed by more bytes */
   assert_refused (&data, TRUE, "xy");  /* more bytes than the message has */
   assert_refused (&data, TRUE, "");    /* no byte of the message */
-  data.total = 4097;
+  data.total = MESSAGE + 1;
   assert_refused (&data, TRUE, "x"); /* too large a message */
   data.total = 1;
   data.number = 3;
   assert_refused (&data, TRUE, "x"); /* one was skipped */
+  data.number = 0;
+  assert_refused (&data, TRUE, "x"); /* numbers begin with 1 */
   data.number = 2;
   data.received[SESSION_URGENT] = 1;
   assert_refused (&data, TRUE, "x"); /* acknowledges what was never sent */
@@ -133,6 +135,74 @@ test_bad_frames (void)
   hello.from = pair_ids[0];
   hello.to.random++;
   assert_refused (&hello, FALSE, "");
+}
+
+/* (transfer full): a fragment of this message, with these bytes of it. */
+static GBytes *
+fragment (guint64 number, guint64 total, guint64 received, gsize payload)
+{
+  SessionFrame frame = { .kind = SESSION_FRAME_DATA,
+                         .stream = SESSION_BULK,
+                         .number = number,
+                         .total = total,
+                         .received = { [SESSION_BULK] = received } };
+  static const char zeros[FRAGMENT];
+  g_autoptr (GPtrArray) parts = pair_parts (zeros, payload);
+
+  session_frame_write (&frame, (guint8 *)g_bytes_get_data (parts->pdata[0], NULL));
+  return pair_join (parts);
+}
+
+/* All fragments of a message name its size, and together they have that many bytes. A fragment
+ * that does not fit the ones before it is not taken, and what it acknowledges does not count. */
+static void
+test_bad_rest (void)
+{
+  static const struct
+  {
+    guint64 total;
+    gsize payload;
+  } rests[] = {
+    { FRAGMENT + 4, 5 }, { FRAGMENT + 4, FRAGMENT }, { FRAGMENT + 5, 4 }, { FRAGMENT + 3, 3 }
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rests); i++)
+    {
+      Pair pair;
+
+      pair_init (&pair);
+      pair_link_up (&pair, 1, 0, FALSE);
+      pair_settle (&pair);
+      Session *session = pair.end[1].session;
+      pair_send_text (&pair, 1, SESSION_BULK, "mine");
+      g_autoptr (GBytes) first = fragment (1, FRAGMENT + 4, 0, FRAGMENT);
+      session_hear (session, pair.now_us, 1, first);
+      g_assert_cmpuint (session_n_connections (session), ==, 1);
+      g_autoptr (GBytes) rest = fragment (2, rests[i].total, 1, rests[i].payload);
+      session_hear (session, pair.now_us, 1, rest);
+      g_assert_cmpuint (session_n_connections (session), ==, 0);
+      g_assert_cmpuint (session_waiting_bytes (session), >, 0);
+      pair_carry (&pair, 1, 0);
+      g_assert_cmpuint (pair.end[1].got->len, ==, 0);
+      pair_clear (&pair);
+    }
+}
+
+/* Only the last frame of a connection must not overtake any other; bulk data may not overtake,
+ * either. */
+static void
+test_urgency (void)
+{
+  for (SessionFrameKind kind = SESSION_FRAME_HELLO; kind <= SESSION_FRAME_BYE; kind++)
+    for (SessionStream stream = 0; stream < SESSION_STREAMS; stream++)
+      {
+        SessionFrame frame = { .kind = kind, .stream = stream, .number = 1 };
+        g_autoptr (GBytes) bytes = session_frame_encode (&frame);
+        gboolean waits
+            = kind == SESSION_FRAME_BYE || (kind == SESSION_FRAME_DATA && stream == SESSION_BULK);
+
+        g_assert_cmpint (session_frame_is_urgent (bytes), ==, !waits);
+      }
 }
 
 /* A message that was not sent cannot be acknowledged, even if it waits. */
@@ -161,6 +231,8 @@ main (int argc, char **argv)
   g_test_add_func ("/session-frame/frames", test_frames);
   g_test_add_func ("/session-frame/changed-bytes", test_changed_bytes);
   g_test_add_func ("/session-frame/bad-frames", test_bad_frames);
+  g_test_add_func ("/session-frame/bad-rest", test_bad_rest);
+  g_test_add_func ("/session-frame/urgency", test_urgency);
   g_test_add_func ("/session-frame/acknowledged-before-sent", test_acknowledged_before_sent);
   return g_test_run ();
 }

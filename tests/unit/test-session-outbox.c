@@ -192,13 +192,17 @@ test_what_went_stays_as_it_is (void)
 static void
 test_too_large (void)
 {
-  g_autofree char *large = g_malloc0 (4097);
-  g_autoptr (GPtrArray) parts = pair_parts (large, 4097);
+  g_autofree char *large = g_malloc0 (MESSAGE + 1);
+  g_autoptr (GPtrArray) parts = pair_parts (large, MESSAGE + 1);
   Pair pair;
 
   pair_init (&pair);
   g_assert_false (session_send (pair.end[0].session, pair.now_us, SESSION_BULK, parts));
   g_assert_cmpuint (session_waiting_bytes (pair.end[0].session), ==, 0);
+  pair_send_bytes (&pair, 0, SESSION_BULK, large, MESSAGE);
+  pair_link_up (&pair, 1, 0, FALSE);
+  pair_settle (&pair);
+  g_assert_cmpuint (pair.end[1].got->len, ==, 1);
   pair_clear (&pair);
 }
 
