@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Links of a sparse run: which members have one, and what the hub is told. */
-#include "node-world.h"
-
-#include "satin/protocol/core.h"
+#include "node-calls.h"
 
 #define NODES 16
 #define DENSE 8 /* three contacts at the own site are wanted */
@@ -193,6 +191,110 @@ test_the_hub_finds_out_who_dies (void)
     g_assert_cmpuint (members_of (world, i), ==, NODES - 1);
 }
 
+/* A member without a link is silent by nature: nobody takes it for dead. */
+static void
+test_strangers_live (void)
+{
+  g_autoptr (World) world = new_world (NODES);
+
+  pass (world, 3 * NODE_SILENCE_US);
+  for (guint i = 0; i < NODES; i++)
+    {
+      g_assert_cmpuint (members_of (world, i), ==, NODES);
+      g_assert_cmpuint (stats_of (world, i).silenced, ==, 0);
+    }
+}
+
+/* Beginning to talk to a stranger starts the time in which it must answer. What goes to all members
+ * goes only to those with which there is a session. */
+static void
+test_talking_to_a_stranger (void)
+{
+  g_autoptr (World) world = new_world (NODES);
+  guint a, b;
+
+  find_strangers (world, &a, &b);
+  Node *node = node_at (world, a);
+  Member *member = member_at (world, a, b);
+  g_autoptr (GArray) effects = begin_call (world, a);
+  link_broadcast (node, &(Message){ .kind = MESSAGE_STEAL });
+  g_assert_null (member->carry.session);
+  member->heard_us = 1;
+  g_assert_true (carry_open (node, member));
+  g_assert_cmpuint (member->heard_us, ==, node->now_us);
+  end_call (world, a);
+}
+
+/* The number of members that get this from the hub. */
+static guint
+count_passed (World *world, const NodeId *from)
+{
+  Node *node = node_at (world, 0);
+  g_autoptr (GArray) effects = begin_call (world, 0);
+  guint n = 0;
+
+  contacts_pass_on (node, from, &(Message){ .kind = MESSAGE_STEAL });
+  for (guint i = 0; i < effects->len; i++)
+    {
+      const NodeEffect *effect = &g_array_index (effects, NodeEffect, i);
+
+      if (effect->kind != NODE_EFFECT_SEND)
+        continue;
+      g_assert_false (node_id_equal (&link_find (node, effect->link)->remote, from));
+      n++;
+    }
+  end_call (world, 0);
+  return n;
+}
+
+/* The hub passes a message on to all members but the one that sent it. */
+static void
+test_the_hub_passes_on (void)
+{
+  g_autoptr (World) world = new_world (NODES);
+  NodeId fourth = id_of (world, 3), nobody = { 9, 9, 9 };
+
+  g_assert_cmpuint (count_passed (world, &fourth), ==, NODES - 2);
+  g_assert_cmpuint (count_passed (world, &nobody), ==, NODES - 1);
+}
+
+static guint
+count_contacts (World *world, guint who)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < world->n; i++)
+    n += i != who && is_contact (world, who, i);
+  return n;
+}
+
+/* The coordinator has links to all members, as long as it is the coordinator. */
+static void
+test_the_coordinator_links_to_all (void)
+{
+  g_autoptr (World) world = new_world (NODES);
+  const guint who = 5;
+  guint before = count_contacts (world, who);
+
+  g_assert_cmpuint (before, <, NODES - 1);
+  for (guint round = 0; round < 2; round++)
+    {
+      for (guint i = 0; i < NODES; i++)
+        {
+          Node *node = node_at (world, i);
+          g_autoptr (GArray) effects = begin_call (world, i);
+
+          node->lease.number = round == 0 ? 1 : 2;
+          node->lease.holder = id_of (world, round == 0 ? who : 0);
+          contacts_refresh (node);
+          end_call (world, i);
+        }
+      g_assert_cmpuint (count_contacts (world, who), ==, round == 0 ? NODES - 1 : before);
+      for (guint i = 0; i < NODES; i++)
+        g_assert_true (i == who || is_contact (world, i, who) == is_contact (world, who, i));
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -205,5 +307,9 @@ main (int argc, char **argv)
   g_test_add_func ("/contacts/message", test_a_message_makes_a_link);
   g_test_add_func ("/contacts/next-hub", test_the_next_hub_links_to_all);
   g_test_add_func ("/contacts/death", test_the_hub_finds_out_who_dies);
+  g_test_add_func ("/contacts/strangers-live", test_strangers_live);
+  g_test_add_func ("/contacts/talking-to-a-stranger", test_talking_to_a_stranger);
+  g_test_add_func ("/contacts/hub-passes-on", test_the_hub_passes_on);
+  g_test_add_func ("/contacts/coordinator", test_the_coordinator_links_to_all);
   return g_test_run ();
 }

@@ -2,7 +2,7 @@
 /* Each kind of message has its handler, and no handler gets a message that messages.def forbids its
  * sender or its receiver. */
 #include "any-message.h"
-#include "node-world.h"
+#include "node-calls.h"
 
 #include "satin/protocol/members/hear.h"
 #include "satin/protocol/node-parts.h"
@@ -134,6 +134,99 @@ test_the_coordinator_is_heard (void)
   g_assert_cmpuint (releases->len, >, 0);
 }
 
+/* ---- greetings ---- */
+
+/* A node greets over a new link of n1, which it dialled as `expected` (nullable). The effects are
+ * not carried out. */
+static void
+greets (World *world, const NodeId *expected, const NodeId *id, const char *address,
+        const char *build)
+{
+  Node *node = node_at (world, 1);
+  Link *link = link_add (node, 900, NULL);
+  g_autoptr (GBytes) bytes
+      = any_message_join (message_encode (&(Message){ .kind = MESSAGE_HELLO,
+                                                      .number = MESSAGE_VERSION,
+                                                      .digest = digest_of_string ("program"),
+                                                      .id = *id,
+                                                      .text = address,
+                                                      .host = build }));
+
+  if (expected != NULL)
+    link->expected = *expected;
+  hear_message (node, link->link, bytes);
+}
+
+/* A node without a name at the address of a member proves that member's death only while the master
+ * is dead, when no name can be on its way to it; and not if the member has a link, or was the one
+ * that was dialled. */
+static void
+test_a_nameless_node_at_the_address_of_a_member (void)
+{
+  static const struct
+  {
+    gboolean master_dead, linked, dialled, dead;
+  } cases[] = { { TRUE, FALSE, FALSE, TRUE },
+                { FALSE, FALSE, FALSE, FALSE },
+                { TRUE, TRUE, FALSE, FALSE },
+                { TRUE, FALSE, TRUE, FALSE } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (World) world = world_new (4, FALSE);
+      Node *node = node_at (world, 1);
+      Member *member = member_at (world, 1, 2);
+      NodeId id = member->id;
+      g_autoptr (GArray) effects = begin_call (world, 1);
+
+      member_at (world, 1, 0)->dead = cases[i].master_dead;
+      if (!cases[i].linked)
+        link_close (node, link_at (world, 1, 2));
+      greets (world, cases[i].dialled ? &id : NULL, &NODE_ID_NONE, "n2", "");
+      g_assert_cmpint (member->dead, ==, cases[i].dead);
+      end_call (world, 1);
+    }
+}
+
+/* Another member of the same host at a member's address proves that member's death, unless it spoke
+ * a moment ago over a link that stands. Over a route no address answers. */
+static void
+test_another_member_answers (void)
+{
+  static const struct
+  {
+    gboolean linked, routed, dead;
+  } cases[] = { { FALSE, FALSE, TRUE }, { TRUE, FALSE, FALSE }, { FALSE, TRUE, FALSE } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (World) world = world_new (4, FALSE);
+      Node *node = node_at (world, 1);
+      Member *member = member_at (world, 1, 2);
+      NodeId expected = member->id, other = id_of (world, 3);
+      g_autoptr (GArray) effects = begin_call (world, 1);
+
+      if (!cases[i].linked)
+        link_close (node, link_at (world, 1, 2));
+      if (cases[i].routed)
+        {
+          Link *route = route_open (node, link_at (world, 1, 0), &expected, 1);
+          g_autoptr (GBytes) bytes = any_message_join (
+              message_encode (&(Message){ .kind = MESSAGE_HELLO,
+                                          .number = MESSAGE_VERSION,
+                                          .digest = digest_of_string ("program"),
+                                          .id = other,
+                                          .text = "n3",
+                                          .host = "" }));
+          hear_message (node, route->link, bytes);
+        }
+      else
+        greets (world, &expected, &other, "n3", "");
+      g_assert_cmpint (member->dead, ==, cases[i].dead);
+      end_call (world, 1);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -143,5 +236,8 @@ main (int argc, char **argv)
                    test_a_stranger_says_nothing_that_only_members_may_say);
   g_test_add_func ("/hear/members-keep-to-their-parts", test_members_keep_to_their_parts);
   g_test_add_func ("/hear/the-coordinator-is-heard", test_the_coordinator_is_heard);
+  g_test_add_func ("/hear/a-nameless-node-at-the-address-of-a-member",
+                   test_a_nameless_node_at_the_address_of_a_member);
+  g_test_add_func ("/hear/another-member-answers", test_another_member_answers);
   return g_test_run ();
 }

@@ -1,29 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which routes a node relays, what it tells both ends, and how members are searched for: one call
  * at a time, whose effects are read and not carried out. */
-#include "node-world.h"
-
-#include "satin/protocol/core.h"
+#include "node-calls.h"
 
 static const NodeId nobody = { 9, 9, 9 };
-
-/* From now on the effects of node `who` are gathered. */
-static GArray *
-begin_call (World *world, guint who)
-{
-  GArray *effects = g_array_new (FALSE, FALSE, sizeof (NodeEffect));
-
-  g_array_set_clear_func (effects, (GDestroyNotify)node_effect_clear);
-  world->peer[who].node->effects = effects;
-  world->peer[who].node->now_us = world->now_us;
-  return effects;
-}
-
-static void
-end_call (World *world, guint who)
-{
-  world->peer[who].node->effects = NULL;
-}
 
 /* (transfer full): what these effects send, a line each: the receiver, the kind, and what the test
  * is about. Removes them. */
@@ -68,28 +48,6 @@ assert_sent (World *world, guint who, GArray *effects, const char *wanted)
   g_autofree char *text = sent (world, who, effects);
 
   g_assert_cmpstr (text, ==, wanted);
-}
-
-static NodeId
-id_of (World *world, guint who)
-{
-  return node_self (world->peer[who].node);
-}
-
-static Member *
-member_of (World *world, guint at, guint who)
-{
-  NodeId id = id_of (world, who);
-
-  return roster_find (world->peer[at].node, &id);
-}
-
-static Link *
-link_of (World *world, guint at, guint who)
-{
-  NodeId id = id_of (world, who);
-
-  return link_to (world->peer[at].node, &id);
 }
 
 /* n0 and n2 cannot dial each other: their link goes through n1. */
@@ -142,11 +100,11 @@ test_which_routes_are_relayed (void)
     gboolean end; /* the asker says that this node is the route's other end */
     const char *wanted;
   } cases[] = {
-    { link_of (world, 1, 0), id_of (world, 2), FALSE, "n2 relay n0 end\n" },
-    { link_of (world, 1, 2), id_of (world, 0), FALSE, "n0 relay n2 end\n" },
-    { link_of (world, 1, 0), id_of (world, 0), FALSE, "n0 relay end\n" }, /* back to the asker */
-    { link_of (world, 1, 0), id_of (world, 1), FALSE, "n0 relay end\n" }, /* itself */
-    { link_of (world, 1, 0), nobody, FALSE, "n0 relay end\n" },
+    { link_at (world, 1, 0), id_of (world, 2), FALSE, "n2 relay n0 end\n" },
+    { link_at (world, 1, 2), id_of (world, 0), FALSE, "n0 relay n2 end\n" },
+    { link_at (world, 1, 0), id_of (world, 0), FALSE, "n0 relay end\n" }, /* back to the asker */
+    { link_at (world, 1, 0), id_of (world, 1), FALSE, "n0 relay end\n" }, /* itself */
+    { link_at (world, 1, 0), nobody, FALSE, "n0 relay end\n" },
     { link_find (node, strange), id_of (world, 2), FALSE, "n99 relay end\n" },
     { link_find (node, strange), id_of (world, 0), TRUE, "n99 relay end\n" },
     { link_find (node, strange), id_of (world, 0), FALSE, "n0 relay n-1 end\n" },
@@ -183,13 +141,13 @@ test_both_ends_are_told (void)
     {
       g_autoptr (World) world = walled_world (3);
       Node *node = world->peer[1].node;
-      const Circuit *circuit = link_of (world, 2, 0)->circuit;
-      Link *third = link_of (world, 1, 2);
+      const Circuit *circuit = link_at (world, 2, 0)->circuit;
+      Link *third = link_at (world, 1, 2);
       g_autoptr (GBytes) largest
           = g_bytes_new_take (g_malloc0 (ROUTE_RELAYED_MAX), ROUTE_RELAYED_MAX);
 
       g_assert_true (route_needs (node, third));
-      g_assert_true (route_needs (node, link_of (world, 1, 0)));
+      g_assert_true (route_needs (node, link_at (world, 1, 0)));
       g_autoptr (GArray) effects = begin_call (world, 1);
       Message m = { .number = circuit->number, .flag = circuit->mine, .value = largest };
       m.kind = MESSAGE_RELAYED_URGENT;
@@ -209,7 +167,7 @@ test_both_ends_are_told (void)
         link_close (node, third);
       g_autofree char *text = sent (world, 1, effects);
       g_assert_true (g_str_has_prefix (text, "n0 relay end\n"));
-      g_assert_false (route_needs (node, link_of (world, 1, 0)));
+      g_assert_false (route_needs (node, link_at (world, 1, 0)));
       end_call (world, 1);
     }
 }
@@ -220,29 +178,29 @@ test_hops_are_counted (void)
 {
   g_autoptr (World) world = walled_world (4);
   Node *node = world->peer[0].node;
-  Link *routed = link_of (world, 0, 2);
+  Link *routed = link_at (world, 0, 2);
   NodeId third = id_of (world, 2);
 
   g_assert_cmpuint (route_hops (routed), ==, 1);
-  g_assert_cmpuint (route_hops (link_of (world, 2, 0)), ==, 1);
-  g_assert_true (route_needs (node, link_of (world, 0, 1)));
-  g_assert_false (route_needs (node, link_of (world, 0, 3)));
+  g_assert_cmpuint (route_hops (link_at (world, 2, 0)), ==, 1);
+  g_assert_true (route_needs (node, link_at (world, 0, 1)));
+  g_assert_false (route_needs (node, link_at (world, 0, 3)));
   g_autoptr (GArray) effects = begin_call (world, 0);
   for (guint hops = 1; hops <= ROUTE_HOPS_MAX + 1; hops++)
     {
       const gboolean may = hops < ROUTE_HOPS_MAX;
 
       routed->circuit->hops = hops;
-      g_assert_cmpint (reach_offer (node, link_of (world, 0, 3), &third), ==, may);
+      g_assert_cmpint (reach_offer (node, link_at (world, 0, 3), &third), ==, may);
       assert_sent (world, 0, effects, may ? "n3 sought n2 yes 1\n" : "");
       route_on_relay (
-          node, link_of (world, 0, 3),
+          node, link_at (world, 0, 3),
           &(Message){ .kind = MESSAGE_RELAY, .number = 200 + hops, .flag = FALSE, .id = third });
       assert_sent (world, 0, effects, may ? "n1 relayed urgent urgent\n" : "n3 relay end\n");
     }
   routed->circuit->hops = 1; /* n1 asks for the way that leads through n1 */
-  g_assert_false (reach_offer (node, link_of (world, 0, 1), &third));
-  route_on_relay (node, link_of (world, 0, 1),
+  g_assert_false (reach_offer (node, link_at (world, 0, 1), &third));
+  route_on_relay (node, link_at (world, 0, 1),
                   &(Message){ .kind = MESSAGE_RELAY, .number = 300, .flag = FALSE, .id = third });
   assert_sent (world, 0, effects, "n1 relay end\n");
   end_call (world, 0);
@@ -258,9 +216,9 @@ test_offered_ways (void)
       Node *node = world->peer[0].node;
 
       g_autoptr (GArray) effects = begin_call (world, 0);
-      link_close (node, link_of (world, 0, 2));
+      link_close (node, link_at (world, 0, 2));
       reach_on_sought (
-          node, link_of (world, 0, 1),
+          node, link_at (world, 0, 1),
           &(Message){
               .kind = MESSAGE_SOUGHT, .id = id_of (world, 2), .flag = TRUE, .count = count });
       const Link *last = node->links.links->pdata[node->links.links->len - 1];
@@ -284,13 +242,13 @@ test_asked (void)
 
   pass (world, G_USEC_PER_SEC);
   g_autoptr (GArray) effects = begin_call (world, 1);
-  reach_on_seek (node, link_of (world, 1, 0), &seek);
+  reach_on_seek (node, link_at (world, 1, 0), &seek);
   assert_sent (world, 1, effects, "n0 sought n2 yes 0\nn2 call n0\n");
-  Member *member = member_of (world, 1, 2);
-  link_close (node, link_of (world, 1, 2));
+  Member *member = member_at (world, 1, 2);
+  link_close (node, link_at (world, 1, 2));
   g_array_set_size (effects, 0);
   member->dialled_us = 0;
-  reach_on_seek (node, link_of (world, 1, 0), &seek);
+  reach_on_seek (node, link_at (world, 1, 0), &seek);
   assert_sent (world, 1, effects, "DIAL n2\n");
   /* It answers as soon as it gives the member up. */
   reach_tick (node);
@@ -308,7 +266,7 @@ test_called (void)
   g_autoptr (World) world = walled_world (3);
   g_autoptr (GArray) effects = begin_call (world, 0);
 
-  member_of (world, 0, 2)->dialled_us = 0;
+  member_at (world, 0, 2)->dialled_us = 0;
   reach_on_call (world->peer[0].node, &(Message){ .kind = MESSAGE_CALL, .id = id_of (world, 2) });
   assert_sent (world, 0, effects, "DIAL n2\n");
   reach_on_call (world->peer[0].node, &(Message){ .kind = MESSAGE_CALL, .id = id_of (world, 1) });
@@ -323,8 +281,8 @@ count_asked (World *world, guint who, guint about)
   Node *node = world->peer[who].node;
   g_autoptr (GArray) effects = begin_call (world, who);
 
-  link_close (node, link_of (world, who, about));
-  reach_seek (node, member_of (world, who, about));
+  link_close (node, link_at (world, who, about));
+  reach_seek (node, member_at (world, who, about));
   g_assert_cmpuint (node->reach.searches->len, ==, 1);
   const ReachSearch *search = node->reach.searches->pdata[0];
   guint n = search->asked->len;
@@ -345,12 +303,12 @@ test_how_many_are_asked (void)
   g_assert_cmpuint (count_asked (world, 11, 12), ==, REACH_ASKED_OF_SITE);
   for (guint i = 0; i < n; i++)
     {
-      Member *member = member_of (world, 10, i);
+      Member *member = member_at (world, 10, i);
       g_free (member->site);
       member->site = g_strdup_printf ("site %u", i);
     }
   g_assert_cmpuint (count_asked (world, 10, 12), ==, REACH_ASKED_MAX);
-  member_of (world, 1, 0)->dead = TRUE; /* now n1 is the eldest */
+  member_at (world, 1, 0)->dead = TRUE; /* now n1 is the eldest */
   g_assert_cmpuint (count_asked (world, 1, 12), ==, n - 3);
 }
 
@@ -373,11 +331,11 @@ test_what_a_refusal_proves (void)
       const gboolean answered = i == 0 || i == 3, grace = i == 1, refused = i != 3;
       g_autoptr (World) world = world_new (2, FALSE);
       Node *node = world->peer[0].node;
-      Member *member = member_of (world, 0, 1);
+      Member *member = member_at (world, 0, 1);
       g_autoptr (GArray) effects = begin_call (world, 0);
       guint64 now_us = node->now_us;
 
-      link_close (node, link_of (world, 0, 1));
+      link_close (node, link_at (world, 0, 1));
       reach_dial_failed (node, member, TRUE);
       g_assert_cmpuint (member->refused_us, ==, now_us);
       node->now_us += grace ? REACH_GRACE_US : REACH_GRACE_US - 1;
@@ -385,7 +343,7 @@ test_what_a_refusal_proves (void)
       g_assert_cmpuint (member->refused_us, ==, refused ? now_us : 0); /* since the first one */
       member->answered = answered;
       reach_tick (node);
-      Member *after = member_of (world, 0, 1);
+      Member *after = member_at (world, 0, 1);
       gboolean dead = after == NULL || after->dead;
       g_assert_cmpint (dead, ==, refused && (answered || grace));
       if (i == 2)
@@ -399,7 +357,7 @@ static void
 test_a_link_ends_doubts (void)
 {
   g_autoptr (World) world = world_new (2, FALSE);
-  Member *member = member_of (world, 0, 1);
+  Member *member = member_at (world, 0, 1);
   g_autoptr (GArray) effects = begin_call (world, 0);
 
   member->refused_us = member->seek_at_us = member->dial_failures = 5;

@@ -301,6 +301,54 @@ test_a_member_dies_once (void)
   node->effects = NULL;
 }
 
+/* ---- what people are shown ---- */
+
+/* A member that works is shown as silent after a few seconds, any other one after two heartbeats.
+ * What others told of it counts as heard. In a large run a busy member need not speak each second,
+ * and a member without a link never. */
+static void
+test_who_is_shown_as_silent (void)
+{
+  const guint64 work_us = ALIVE_TOLD_US, idle_us = 2 * NODE_HEARTBEAT_US;
+  const struct
+  {
+    guint n;
+    guint busy;
+    guint64 heard_us, told_us; /* so long ago; 0: now */
+    gboolean watched;
+    gboolean silent;
+  } cases[] = {
+    { 3, 1, work_us, work_us, TRUE, TRUE },
+    { 3, 1, work_us - 1, work_us, TRUE, FALSE },
+    { 3, 1, work_us, work_us - 1, TRUE, FALSE },
+    { 3, 0, idle_us - 1, idle_us, TRUE, FALSE },
+    { 3, 0, idle_us, idle_us - 1, TRUE, FALSE },
+    { 3, 0, idle_us, idle_us, TRUE, TRUE },
+    { 3, 0, idle_us, idle_us, FALSE, FALSE },
+    { WORK_ALL_MAX + 1, 1, work_us, work_us, TRUE, FALSE },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (World) world = world_new (cases[i].n, FALSE);
+
+      pass (world, 4 * NODE_SILENCE_US);
+      Node *node = world->peer[0].node;
+      Member *member = third_member (world, 0);
+      g_autoptr (GArray) effects = begin_call (world, 0);
+      if (!cases[i].watched)
+        link_close (node, member->links->pdata[0]);
+      member->contact = cases[i].watched;
+      member->dial = 0;
+      member->dial_at_us = CORE_NEVER;
+      member->told.busy = cases[i].busy;
+      member->heard_us = world->now_us - cases[i].heard_us;
+      member->told.told_us = world->now_us - cases[i].told_us;
+      g_assert_cmpint (alive_is_silent (node, member), ==, cases[i].silent);
+      node->effects = NULL;
+    }
+}
+
 /* ---- when something is due ---- */
 
 /* After half of the limit without a message a member is dialled, not only with the next ping. */
@@ -402,5 +450,6 @@ main (int argc, char **argv)
   TEST ("the-master-is-told-again", test_the_master_is_told_again);
   TEST ("a-late-dial-is-made-where-it-is-needed", test_a_late_dial_is_made_where_it_is_needed);
   TEST ("a-member-dies-once", test_a_member_dies_once);
+  g_test_add_func ("/suspects/who-is-shown-as-silent", test_who_is_shown_as_silent);
   return g_test_run ();
 }
