@@ -138,6 +138,84 @@ test_the_order_of_the_files_is_no_matter (void)
   assert_answer (other, events, wanted_events);
 }
 
+/* Each figure is of the file that it stands beside, whichever of the two is the newer one. What
+ * both have comes from the newer one. */
+static void
+test_figures_are_of_their_file (void)
+{
+  for (guint newer = 0; newer < 2; newer++)
+    {
+      g_auto (Pair) pair = pair_new ();
+      Scribe *a, *b;
+      g_auto (MergeTotals) totals = { 0 };
+      sqlite3 *db = NULL;
+      fall_apart (&pair, &a, &b);
+      save_one (a, row_make ("/1/0", 10, 1000000, 0.1));
+      scribe_set (a, "color", "a");
+      scribe_set (b, "color", "b");
+      for (guint i = 2; i < 7; i++)
+        {
+          g_autofree char *path = g_strdup_printf ("/%u", i);
+          save_one (b, row_make (path, i, 1000000, 0.1));
+        }
+      for (guint i = 0; i < 3; i++) /* each publication is a generation */
+        {
+          save_one (newer == 0 ? a : b, row_make (i == 0   ? "/7"
+                                                  : i == 1 ? "/8"
+                                                           : "/9",
+                                                  1, 1, 0.01));
+          finish (newer == 0 ? pair.a : pair.b, newer == 0 ? a : b);
+        }
+      end (&pair, a, b);
+      g_assert_cmpint (sqlite3_open (pair.b->target, &db), ==, SQLITE_OK);
+      g_assert_cmpint (
+          sqlite3_exec (db, "UPDATE result SET value = 99 WHERE path = '/3'", NULL, NULL, NULL), ==,
+          SQLITE_OK);
+      sqlite3_close (db);
+
+      g_assert_true (merge (&pair, &totals, NULL));
+
+      g_assert_cmpuint (totals.rows[0], ==, newer == 0 ? 5 : 2);
+      g_assert_cmpuint (totals.rows[1], ==, newer == 0 ? 5 : 8);
+      g_assert_cmpuint (totals.united, ==, 9);
+      g_assert_null (totals.damage[0]);
+      g_assert_nonnull (totals.damage[1]);
+      g_assert_nonnull (
+          strstr (totals.damage[1], newer == 0 ? "(1 of 6 results)" : "(1 of 9 results)"));
+      assert_answer (pair.out, "SELECT value FROM run WHERE key = 'color'", newer == 0 ? "a" : "b");
+    }
+}
+
+/* The message names the file that has lost its run. */
+static void
+test_the_file_without_a_run_is_named (void)
+{
+  for (guint lost = 0; lost < 2; lost++)
+    {
+      g_auto (Pair) pair = pair_new ();
+      Scribe *a, *b;
+      MergeTotals totals;
+      g_autoptr (GError) error = NULL;
+      sqlite3 *db = NULL;
+      const char *target = lost == 0 ? pair.a->target : pair.b->target;
+      fall_apart (&pair, &a, &b);
+      end (&pair, a, b);
+      g_assert_cmpint (sqlite3_open (target, &db), ==, SQLITE_OK);
+      g_assert_cmpint (sqlite3_exec (db,
+                                     "DELETE FROM run WHERE key = 'id';"
+                                     "DELETE FROM constant WHERE name = 'run/id'",
+                                     NULL, NULL, NULL),
+                       ==, SQLITE_OK);
+      sqlite3_close (db);
+      g_autofree char *words = g_strdup_printf ("'%s' has lost which run it is of", target);
+
+      g_assert_false (merge (&pair, &totals, &error));
+
+      if (strstr (error->message, words) == NULL)
+        g_error ("'%s' is not in: %s", words, error->message);
+    }
+}
+
 /* The clock decides: the row that was saved later stays, whichever file it is in. */
 static void
 test_of_two_digests_the_newer_row_stays (void)
@@ -285,6 +363,8 @@ main (int argc, char **argv)
                    test_what_cannot_be_merged_is_refused);
   g_test_add_func ("/merge/files-of-two-builds-are-not-merged",
                    test_files_of_two_builds_are_not_merged);
+  g_test_add_func ("/merge/figures-are-of-their-file", test_figures_are_of_their_file);
+  g_test_add_func ("/merge/the-file-without-a-run-is-named", test_the_file_without_a_run_is_named);
   g_test_add_func ("/merge/events-unite-once", test_events_unite_once);
   return g_test_run ();
 }

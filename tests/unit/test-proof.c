@@ -359,6 +359,76 @@ test_trust_writes_base_and_delta_anew (void)
   g_assert_false (g_file_test (delta, G_FILE_TEST_EXISTS));
   be ("me");
   g_assert_cmpint (assert_paths (place->target, "/0 /1 ", 0), ==, SQL_ORIGIN_OWN);
+  assert_answer (place->target, "SELECT kind FROM event WHERE kind IN ('merged', 'trusted')",
+                 "trusted");
+}
+
+/* Both files of a merge must be this user's, or trusted. What comes of them is this user's, and the
+ * warning names the file that was not. */
+static void
+test_a_merge_asks_whose_both_files_are (void)
+{
+  for (guint theirs = 0; theirs < 3; theirs++) /* 2: neither */
+    {
+      g_autoptr (Place) a = place_new (), b = place_new ();
+      Place *places[] = { a, b };
+      const char *const files[] = { a->target, b->target };
+      g_autofree char *out = g_build_filename (a->folder, "work-out.ckpt", NULL);
+      g_auto (MergeTotals) refused = { 0 }, totals = { 0 };
+      g_autoptr (GError) error = NULL;
+
+      for (guint i = 0; i < 2; i++)
+        {
+          be (theirs == i ? "somebody" : "me");
+          make_pair (places[i], "run-1");
+          g_autofree char *delta = pair_delta_path (places[i]->target);
+          g_assert_cmpint (g_unlink (delta), ==, 0);
+        }
+      be ("me");
+      if (theirs < 2)
+        {
+          g_assert_false (merge_files (out, files, &refused, &error));
+          g_assert_nonnull (strstr (error->message, "--trust"));
+          g_assert_nonnull (strstr (error->message, files[theirs]));
+          g_assert_false (g_file_test (out, G_FILE_TEST_EXISTS));
+          g_clear_error (&error);
+          be_trusting ("me");
+        }
+      g_assert_true (merge_files (out, files, &totals, &error));
+      g_assert_no_error (error);
+      for (guint i = 0; i < 2; i++)
+        g_assert_cmpint (totals.warning[i] != NULL, ==, theirs == i);
+      be ("me");
+      g_assert_cmpint (assert_paths (out, "/0 ", 0), ==, SQL_ORIGIN_OWN);
+      assert_answer (out, "SELECT kind FROM event WHERE kind IN ('merged', 'trusted')", "merged");
+    }
+}
+
+/* A file cannot become this user's if it has lost what its key is made of. */
+static void
+test_trust_needs_run_and_arguments (void)
+{
+  static const char *const lost[]
+      = { "DELETE FROM run WHERE key = 'argv'; DELETE FROM constant WHERE name = 'run/argv'",
+          "DELETE FROM run WHERE key = 'id'; DELETE FROM constant WHERE name = 'run/id'" };
+  for (gsize i = 0; i < G_N_ELEMENTS (lost); i++)
+    {
+      g_autoptr (Place) place = place_new ();
+      g_autoptr (GError) error = NULL;
+      g_auto (MergeTotals) totals = { 0 };
+      be ("somebody");
+      make_pair (place, "run-1");
+      g_autofree char *delta = pair_delta_path (place->target);
+      g_assert_cmpint (g_unlink (delta), ==, 0);
+      forge (place->target, lost[i]);
+      g_autoptr (GBytes) before = contents (place->target);
+
+      be_trusting ("me");
+      g_assert_false (merge_trust (place->target, &totals, &error));
+      g_assert_error (error, COORDINATOR_ERROR, COORDINATOR_ERROR_UNUSABLE);
+      g_autoptr (GBytes) after = contents (place->target);
+      g_assert_true (g_bytes_equal (before, after));
+    }
 }
 
 /* The token of a program, as programs compute it from these arguments. */
@@ -438,5 +508,7 @@ main (int argc, char **argv)
   ADD ("trust-writes-base-and-delta-anew", test_trust_writes_base_and_delta_anew);
   ADD ("a-delta-knows-what-its-base-has-lost", test_a_delta_knows_what_its_base_has_lost);
   ADD ("what-is-used-and-said", test_what_is_used_and_said);
+  ADD ("a-merge-asks-whose-both-files-are", test_a_merge_asks_whose_both_files_are);
+  ADD ("trust-needs-run-and-arguments", test_trust_needs_run_and_arguments);
   return g_test_run ();
 }
