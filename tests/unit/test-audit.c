@@ -354,6 +354,63 @@ test_sums_of_audits (Fixture *f, gconstpointer unused)
     }
 }
 
+#define COPY_OF(path) \
+  "INSERT INTO result SELECT '" path "', node, job, digest, value, work_s, saved, weight, json," \
+  " args, began, took_ms, row_sum ('result', '" path "', node, job, digest, value, work_s, saved," \
+  " weight, json, args, began, took_ms) FROM result LIMIT 1"
+
+/* Rows that prove themselves but were not counted show that others are missing. */
+static void
+test_rows_that_were_not_counted (Fixture *f, gconstpointer unused)
+{
+  static const struct
+  {
+    const char *changes[2];
+    gboolean mixed;
+  } cases[] = { { { COPY_OF ("/8"), NULL }, TRUE },
+                { { COPY_OF ("/8"), "DELETE FROM result WHERE path = '/1'" }, TRUE },
+                { { COPY_OF ("/8"), "UPDATE result SET saved = 1 WHERE path = '/1'" }, TRUE },
+                { { "DELETE FROM result WHERE path = '/1'", NULL }, FALSE },
+                { { "UPDATE result SET saved = 1 WHERE path = '/1'", NULL }, FALSE } };
+  (void)f;
+  for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      Fixture one;
+      Audit audit;
+      set_up (&one, unused);
+      g_assert_true (results_begin (one.results, NULL));
+      g_assert_true (put (&one, "/0", 1, 1) && put (&one, "/1", 1, 1));
+      g_assert_true (results_commit (one.results, NULL));
+      for (gsize k = 0; k < 2 && cases[i].changes[k] != NULL; k++)
+        g_assert_true (sql_run (one.sql, cases[i].changes[k], NULL));
+      g_assert_true (audit_file (one.sql, &audit, NULL));
+      g_assert_cmpint (audit.is_mixed, ==, cases[i].mixed);
+      g_assert_false (audit_is_whole (&audit));
+      tear_down (&one, unused);
+    }
+}
+
+/* The count of rows stands twice, so that one may be lost; but then the file is not whole. */
+static void
+test_the_count_stands_twice (Fixture *f, gconstpointer unused)
+{
+  static const char *const changes[] = { NULL, "DELETE FROM constant WHERE name = 'run/rows'" };
+  for (gsize i = 0; i < G_N_ELEMENTS (changes); i++)
+    {
+      Fixture one;
+      Audit audit;
+      set_up (&one, unused);
+      if (changes[i] != NULL)
+        g_assert_true (sql_run (one.sql, changes[i], NULL));
+      g_assert_true (audit_file (one.sql, &audit, NULL));
+      g_assert_false (audit.is_uncounted);
+      g_assert_cmpuint (audit.tables[INVENTORY_RUN].missing, ==, i);
+      g_assert_cmpint (audit_is_whole (&audit), ==, i == 0);
+      tear_down (&one, unused);
+    }
+  (void)f;
+}
+
 int
 main (int argc, char **argv)
 {
@@ -373,5 +430,9 @@ main (int argc, char **argv)
               tear_down);
   g_test_add ("/audit/audits-add-up", Fixture, NULL, set_up, test_audits_add_up, tear_down);
   g_test_add ("/audit/sums-of-audits", Fixture, NULL, set_up, test_sums_of_audits, tear_down);
+  g_test_add ("/audit/rows-that-were-not-counted", Fixture, NULL, set_up,
+              test_rows_that_were_not_counted, tear_down);
+  g_test_add ("/audit/the-count-stands-twice", Fixture, NULL, set_up, test_the_count_stands_twice,
+              tear_down);
   return g_test_run ();
 }

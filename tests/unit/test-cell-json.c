@@ -78,6 +78,35 @@ test_bytes_of_another_type (void)
     }
 }
 
+/* An integer of a file is a value of a type only if it is in the type's range: nothing is cut
+ * off. */
+static void
+test_integers_in_range (void)
+{
+  static const struct
+  {
+    const char *type;
+    gint64 least, most;
+  } ranges[]
+      = { { "y", 0, G_MAXUINT8 },          { "n", G_MININT16, G_MAXINT16 }, { "q", 0, G_MAXUINT16 },
+          { "i", G_MININT32, G_MAXINT32 }, { "u", 0, G_MAXUINT32 },         { "t", 0, G_MAXINT64 },
+          { "x", G_MININT64, G_MAXINT64 } };
+  for (gsize i = 0; i < G_N_ELEMENTS (ranges); i++)
+    for (int k = 0; k < 4; k++)
+      {
+        gint64 least = ranges[i].least, most = ranges[i].most;
+        if ((k == 0 && least == G_MININT64) || (k == 3 && most == G_MAXINT64))
+          continue;
+        gint64 number = k == 0 ? least - 1 : k == 1 ? least : k == 2 ? most : most + 1;
+        RecordColumn column = { .kind = 'i', .integer = number };
+        g_autoptr (GBytes) bytes = cell_of_column (&column, ranges[i].type);
+        g_assert_cmpint (bytes != NULL, ==, k == 1 || k == 2);
+      }
+  RecordColumn column = { .kind = 'i', .integer = 1 };
+  g_assert_null (cell_of_column (&column, "s"));
+  g_assert_null (cell_of_column (&column, "d"));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -86,5 +115,6 @@ main (int argc, char **argv)
   g_test_add_func ("/cell-json/numbers-that-json-lacks", test_numbers_that_json_lacks);
   g_test_add_func ("/cell-json/limits", test_limits);
   g_test_add_func ("/cell-json/bytes-of-another-type", test_bytes_of_another_type);
+  g_test_add_func ("/cell-json/integers-in-range", test_integers_in_range);
   return g_test_run ();
 }

@@ -147,6 +147,64 @@ test_the_sum_of_the_oldest (Fixture *f, gconstpointer unused)
   tear_down (&other, unused);
 }
 
+/* Which events of two files are one. Joins and ends of a node happen once. What a node told both is
+ * one, whatever their clocks say. All others must agree in everything. */
+static void
+test_which_events_are_one (Fixture *f, gconstpointer unused)
+{
+#define EVENT(at_, kind_, node_, path_, work, detail_) \
+  { \
+    .at = at_, .kind = kind_, .node = node_, .path = path_, .work_s = work, .detail = detail_ \
+  }
+  static const struct
+  {
+    TablesEvent first, second;
+    gboolean same;
+  } cases[] = {
+    { EVENT (1, "joined", "a", NULL, 0, NULL), EVENT (9, "joined", "a", NULL, 0, "d"), TRUE },
+    { EVENT (1, "left", "a", NULL, 0, NULL), EVENT (9, "left", "a", NULL, 0, "d"), TRUE },
+    { EVENT (1, "joined", "a", NULL, 0, NULL), EVENT (1, "joined", "b", NULL, 0, NULL), FALSE },
+    { EVENT (1, "left", "a", NULL, 0, NULL), EVENT (1, "left", "b", NULL, 0, NULL), FALSE },
+    { EVENT (1, "joined", "a", NULL, 0, NULL), EVENT (1, "left", "a", NULL, 0, NULL), FALSE },
+    { EVENT (1, "requeued", "a", "/0", 2, "d"), EVENT (9, "requeued", "a", "/0", 2, "d"), TRUE },
+    { EVENT (1, "leave", "a", NULL, 2, "d"), EVENT (9, "leave", "a", NULL, 2, "d"), TRUE },
+    { EVENT (1, "leave", "a", NULL, 2, "d"), EVENT (1, "leave", "a", NULL, 3, "d"), FALSE },
+    { EVENT (1, "saved", "a", NULL, 2, "d"), EVENT (1, "saved", "a", NULL, 2, "d"), TRUE },
+    { EVENT (1, "saved", "a", NULL, 2, "d"), EVENT (2, "saved", "a", NULL, 2, "d"), FALSE },
+    { EVENT (1, "saved", "a", NULL, 2, "d"), EVENT (1, "saved", NULL, NULL, 2, "d"), FALSE },
+  };
+  (void)f;
+  for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      Fixture one, other;
+      set_up (&one, unused);
+      set_up (&other, unused);
+      g_assert_true (tables_put_event (one.sql, &cases[i].first, MANY, NULL));
+      g_assert_true (tables_put_event (other.sql, &cases[i].second, MANY, NULL));
+      unite (&one, &other);
+      g_assert_cmpint (number_of (one.sql, "SELECT count (*) FROM event"), ==,
+                       cases[i].same ? 1 : 2);
+      tear_down (&one, unused);
+      tear_down (&other, unused);
+    }
+#undef EVENT
+}
+
+/* A sum of older events whose checksum is wrong is not taken over. */
+static void
+test_a_damaged_sum_is_left (Fixture *f, gconstpointer unused)
+{
+  Fixture other;
+  set_up (&other, unused);
+  for (gint64 at = 1; at <= 3 * KEEP; at++)
+    add (other.sql, at, "a", NULL, KEEP);
+  g_assert_cmpint (number_of (other.sql, "SELECT count (*) FROM event WHERE id = 0"), ==, 1);
+  g_assert_true (sql_run (other.sql, "UPDATE event SET work_s = 99 WHERE id = 0", NULL));
+  unite (f, &other);
+  g_assert_cmpint (number_of (f->sql, "SELECT count (*) FROM event WHERE id = 0"), ==, 0);
+  tear_down (&other, unused);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -155,6 +213,8 @@ main (int argc, char **argv)
     { "/events/are-there-as-often", test_are_there_as_often },
     { "/events/near-misses-are-others", test_near_misses_are_others },
     { "/events/the-sum-of-the-oldest", test_the_sum_of_the_oldest },
+    { "/events/which-are-one", test_which_events_are_one },
+    { "/events/a-damaged-sum-is-left", test_a_damaged_sum_is_left },
   };
   return run_tests (argc, argv, tests, G_N_ELEMENTS (tests));
 }

@@ -338,6 +338,50 @@ test_rows_of_each_format_have_their_sum (Fixture *f, gconstpointer unused)
     g_assert_cmpuint (rowsum_n_summed ("keep", 4, cases[i].n, cases[i].nulls), ==, cases[i].summed);
 }
 
+/* Two digests are one if all their bytes are: another job's row or state replaces the old one. */
+static void
+test_digests_are_compared_whole (Fixture *f, gconstpointer unused)
+{
+  static const guint8 old[16] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16 };
+  guint8 last[16];
+  g_autoptr (GBytes) value = g_bytes_new_static ("\x07\0\0\0\0\0\0\0", 8);
+  const struct
+  {
+    const guint8 *digest;
+    gsize size;
+    gboolean same;
+  } cases[] = { { old, 16, TRUE }, { old, 15, FALSE }, { last, 16, FALSE } };
+  (void)f;
+  memcpy (last, old, sizeof last);
+  last[15]++;
+  for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      Fixture one;
+      gboolean written;
+      Keep keep = {
+        .path = "/0", .children = 2, .digest = old, .digest_size = 16, .type = "x", .value = value
+      };
+      Result row = { .path = "/1",
+                     .node = "",
+                     .job = "job",
+                     .type = "x",
+                     .digest = old,
+                     .digest_size = 16,
+                     .value = value,
+                     .saved = 1700000000 };
+      set_up (&one, unused);
+      g_assert_true (results_put_keep (one.results, &keep, 1, &written, NULL) && written);
+      g_assert_true (put_typed (&one, row, NULL));
+      keep.children = 1;
+      keep.digest = row.digest = cases[i].digest;
+      keep.digest_size = row.digest_size = cases[i].size;
+      g_assert_true (results_put_keep (one.results, &keep, 1, &written, NULL));
+      g_assert_cmpint (written, ==, !cases[i].same);
+      g_assert_cmpint (put_typed (&one, row, NULL), ==, !cases[i].same);
+      tear_down (&one, unused);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -353,6 +397,7 @@ main (int argc, char **argv)
       test_arguments_come_before_the_text_of_the_state },
     { "/keeps/rows-of-each-format-have-their-sum", test_rows_of_each_format_have_their_sum },
     { "/keeps/keeping-costs-by-what-is-there", test_keeping_costs_by_what_is_there },
+    { "/keeps/digests-are-compared-whole", test_digests_are_compared_whole },
   };
   return run_tests (argc, argv, tests, G_N_ELEMENTS (tests));
 }

@@ -131,6 +131,28 @@ test_tables_are_copied_but_for_what_does_not_verify (Fixture *f, gconstpointer u
   g_assert_cmpint (number_of (other, "SELECT count(*) FROM event"), ==, 1);
 }
 
+/* A setting that is too large for two copies has no old copy, which would be found when the large
+ * one is damaged. When it becomes small, it has two copies again. */
+static void
+test_a_large_setting_has_no_old_copy (Fixture *f, gconstpointer unused)
+{
+  static const gsize limit = 1024 * 1024;
+  (void)unused;
+  for (gsize more = 0; more < 2; more++)
+    {
+      g_autofree char *large = g_strnfill (limit + more, 'x');
+      g_assert_true (tables_set (f->sql, "k", "old", NULL));
+      g_assert_true (tables_set (f->sql, "k", large, NULL));
+      g_assert_true (sql_run (f->sql, "UPDATE run SET value = 'y' WHERE key = 'k'", NULL));
+      g_autofree char *found = tables_get_string (f->sql, "k", NULL);
+      g_assert_cmpstr (found, ==, more == 0 ? large : NULL);
+    }
+  g_assert_true (tables_set (f->sql, "k", "new", NULL));
+  g_assert_true (sql_run (f->sql, "UPDATE run SET value = 'y' WHERE key = 'k'", NULL));
+  g_autofree char *found = tables_get_string (f->sql, "k", NULL);
+  g_assert_cmpstr (found, ==, "new");
+}
+
 int
 main (int argc, char **argv)
 {
@@ -140,6 +162,7 @@ main (int argc, char **argv)
     { "/tables/what-old-events-came-to-stays", test_what_old_events_came_to_stays },
     { "/tables/tables-are-copied-but-for-what-does-not-verify",
       test_tables_are_copied_but_for_what_does_not_verify },
+    { "/tables/a-large-setting-has-no-old-copy", test_a_large_setting_has_no_old_copy },
   };
   return run_tests (argc, argv, tests, G_N_ELEMENTS (tests));
 }
