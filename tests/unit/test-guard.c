@@ -468,12 +468,31 @@ test_a_name_at_the_limit_can_be_published (Fixture *f, gconstpointer unused)
   g_assert_true (g_close (published.fd, NULL));
 }
 
+/* A file that is not sound is salvaged each time: only a sound one is noted as read through. */
+static void
+test_an_unsound_own_file_is_not_noted (Fixture *f, gconstpointer unused)
+{
+  (void)unused;
+  put (f, "/0", 1, 1);
+  publish (f);
+  miscount (f->target, NULL);
+  for (guint i = 0; i < 3; i++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_autoptr (Sql) sql = guard_open_own (f->target, NULL, &error);
+      g_assert_no_error (error);
+      g_assert_true (sql->is_salvage);
+      assert_rows (sql, "/0=1");
+    }
+}
+
 int
 main (int argc, char **argv)
 {
   static const NamedTest tests[] = {
     { "/guard/a-published-file-is-accepted", test_a_published_file_is_accepted },
     { "/guard/an-own-file-is-read-through-once", test_an_own_file_is_read_through_once },
+    { "/guard/an-unsound-own-file-is-not-noted", test_an_unsound_own_file_is_not_noted },
     { "/guard/nothing-there-is-no-error", test_nothing_there_is_no_error },
     { "/guard/foreign-files-are-refused-untouched", test_foreign_files_are_refused_untouched },
     { "/guard/a-wrong-format-number-loses-nothing", test_a_wrong_format_number_loses_nothing },

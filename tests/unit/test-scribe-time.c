@@ -125,7 +125,7 @@ move_clock (gint64 us)
 }
 
 static Scribe *
-begin (Place *place)
+begin_as (Place *place, gboolean is_thrifty)
 {
   Identity identity = identity_make ("run-1", "app", "8");
   g_autoptr (GError) error = NULL;
@@ -135,11 +135,18 @@ begin (Place *place)
   seen.waits_at_news = seen.n_published = 0;
   seen.ticket = seen.generation = 0;
   config.notify = note;
+  config.is_thrifty = is_thrifty;
   g_atomic_int_set (&is_broken, FALSE);
   Scribe *scribe = scribe_new (&config, &identity, &error);
   g_assert_no_error (error);
   identity_clear (&identity);
   return scribe;
+}
+
+static Scribe *
+begin (Place *place)
+{
+  return begin_as (place, FALSE);
 }
 
 /* Checks that all saved rows are published at the end, whatever failed before. */
@@ -222,6 +229,37 @@ test_numbers_never_fall (void)
   finish_well (scribe, place, "2");
 }
 
+static guint64
+saves_of (Scribe *scribe)
+{
+  ScribeStats stats;
+  scribe_stats (scribe, &stats);
+  return stats.saves;
+}
+
+/* Rows wait in memory for the next tick, up to a limit: then they are written although no time has
+ * passed. Without a stated interval they wait for longer, since many are covered meanwhile. */
+static void
+test_what_waits_in_memory_is_limited (void)
+{
+  static const gsize limits[] = { 16u << 20, 64u << 20 };
+  for (gsize i = 0; i < G_N_ELEMENTS (limits); i++)
+    {
+      g_autoptr (Place) place = place_new ();
+      g_autoptr (GBytes) value = g_bytes_new_take (g_malloc0 (limits[i]), limits[i]);
+      Digest digest = digest_of_string ("large");
+      Scribe *scribe = begin_as (place, i == 1);
+      save_one (scribe, row_new ("/0", 1, &digest, 0.1, 1, value));
+      wait_for (&seen.n_waits, 1);
+      g_assert_cmpuint (saves_of (scribe), ==, 0);
+      save_one (scribe, row_make ("/1", 1, 1, 0.1));
+      wait_for (&seen.n_waits, 2);
+      g_assert_cmpuint (saves_of (scribe), ==, 1);
+      g_assert_cmpuint (seen.n_published, ==, 0);
+      finish_well (scribe, place, "2");
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -231,5 +269,7 @@ main (int argc, char **argv)
   g_test_add_func ("/scribe-time/a-large-batch-waits-for-a-disk-that-fails",
                    test_a_large_batch_waits_for_a_disk_that_fails);
   g_test_add_func ("/scribe-time/numbers-never-fall", test_numbers_never_fall);
+  g_test_add_func ("/scribe-time/what-waits-in-memory-is-limited",
+                   test_what_waits_in_memory_is_limited);
   return g_test_run ();
 }
