@@ -349,6 +349,53 @@ test_finish_moves (void)
       g_assert_cmpint (scribe_finish_after (from, event), ==, wanted[from][event]);
 }
 
+/* Another coordinator replaces the file. The next publication contains the rows of both. */
+static void
+others_go_first (const FarKind *kind)
+{
+  g_autoptr (Place) place = far_place_new (kind), other = far_place_new (kind);
+  Scribe *scribe = far_start (place, HOUR_US, 0);
+  save_many (scribe, 0, 10);
+  finish (place, scribe);
+  Scribe *second = far_start (other, HOUR_US, 0);
+  save_many (second, 10, 10);
+  finish_all (other, second);
+  save_many (scribe, 20, 10);
+  finish_all (place, scribe);
+  assert_rows (kind->uri, 30);
+  g_assert_cmpuint (place->n_trouble, ==, 0);
+}
+
+static void
+test_others_go_first (void)
+{
+  for_each_kind (others_go_first);
+}
+
+/* Rows that stand at the place already are acknowledged, too, although nothing is published. */
+static void
+known_rows_are_acknowledged (const FarKind *kind)
+{
+  g_autoptr (Place) place = far_place_new (kind);
+  Scribe *scribe = far_start (place, MS_US, 0);
+  save_one (scribe, row_make ("/0", 1, 1, 0.1));
+  scribe_ticket (scribe, 1);
+  wait_published (place, scribe);
+  save_one (scribe, row_make ("/0", 1, 1, 0.1));
+  scribe_ticket (scribe, 2);
+  pthread_mutex_lock (&place->lock);
+  while (place->ticket < 2)
+    pthread_cond_wait (&place->wake, &place->lock);
+  pthread_mutex_unlock (&place->lock);
+  finish_all (place, scribe);
+}
+
+static void
+test_known_rows_are_acknowledged (void)
+{
+  for_each_kind (known_rows_are_acknowledged);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -363,5 +410,7 @@ main (int argc, char **argv)
   g_test_add_func ("/scribe-far/failures-at-the-beginning", test_failures_at_the_beginning);
   g_test_add_func ("/scribe-far/what-is-no-place", test_what_is_no_place);
   g_test_add_func ("/scribe-far/fails-at-the-end", test_fails_at_the_end);
+  g_test_add_func ("/scribe-far/others-go-first", test_others_go_first);
+  g_test_add_func ("/scribe-far/known-rows-are-acknowledged", test_known_rows_are_acknowledged);
   return g_test_run ();
 }
