@@ -396,6 +396,78 @@ test_known_rows_are_acknowledged (void)
   for_each_kind (known_rows_are_acknowledged);
 }
 
+#define FAILURES 9
+
+typedef struct
+{
+  Place *place;
+  guint n;
+  gint64 at_us[FAILURES]; /* of the first failures since `n` was zero */
+} Failures;
+
+static void
+note_failure (const ScribeNews *news, void *data)
+{
+  Failures *failures = data;
+  pthread_mutex_lock (&failures->place->lock);
+  if ((news->kind == SCRIBE_TROUBLE || news->kind == SCRIBE_FAILED) && failures->n < FAILURES)
+    failures->at_us[failures->n++] = g_get_monotonic_time ();
+  pthread_mutex_unlock (&failures->place->lock);
+  place_notify (news, failures->place);
+}
+
+static void
+wait_for_failures (Failures *failures, guint n)
+{
+  pthread_mutex_lock (&failures->place->lock);
+  while (failures->n < n)
+    pthread_cond_wait (&failures->place->wake, &failures->place->lock);
+  pthread_mutex_unlock (&failures->place->lock);
+}
+
+/* A place that fails is left alone for twice as long each time, up to a minute. Once it has worked,
+ * the next failure is the first one again. */
+static void
+rests_grow (const FarKind *kind)
+{
+  const gint64 most_us = 60 * G_USEC_PER_SEC;
+  g_autoptr (Place) place = far_place_new (kind);
+  g_autoptr (GError) error = NULL;
+  ScribeConfig config = far_config (place, G_USEC_PER_SEC);
+  Failures failures = { .place = place };
+  config.notify = note_failure;
+  config.data = &failures;
+  Scribe *scribe = far_scribe (&config, &error);
+  g_assert_no_error (error);
+  shelf_fail (SHELF_REFUSES, 1, G_MAXUINT);
+  save_many (scribe, 0, 5);
+  wait_for_failures (&failures, FAILURES);
+  for (guint i = 1; i < FAILURES; i++)
+    {
+      gint64 usual_us = MIN (most_us, (gint64)G_USEC_PER_SEC << i);
+      gint64 rest_us = failures.at_us[i] - failures.at_us[i - 1];
+      g_assert_cmpint (rest_us, >=, usual_us * 3 / 4);
+    }
+  shelf_fail (SHELF_SOUND, 0, 0);
+  finish (place, scribe);
+  pthread_mutex_lock (&place->lock);
+  failures.n = 0;
+  pthread_mutex_unlock (&place->lock);
+  shelf_fail (SHELF_REFUSES, 1, G_MAXUINT);
+  save_many (scribe, 5, 5);
+  wait_for_failures (&failures, 2);
+  g_assert_cmpint (failures.at_us[1] - failures.at_us[0], <, most_us / 2);
+  shelf_fail (SHELF_SOUND, 0, 0);
+  finish_all (place, scribe);
+  assert_rows (kind->uri, 10);
+}
+
+static void
+test_rests_grow (void)
+{
+  for_each_kind (rests_grow);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -412,5 +484,6 @@ main (int argc, char **argv)
   g_test_add_func ("/scribe-far/fails-at-the-end", test_fails_at_the_end);
   g_test_add_func ("/scribe-far/others-go-first", test_others_go_first);
   g_test_add_func ("/scribe-far/known-rows-are-acknowledged", test_known_rows_are_acknowledged);
+  g_test_add_func ("/scribe-far/rests-grow", test_rests_grow);
   return g_test_run ();
 }
