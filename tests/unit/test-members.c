@@ -323,6 +323,59 @@ test_a_member_dies (void)
   pair_end ();
 }
 
+/* A second link of n0 to n1, over which n1 has greeted. */
+static void
+add_second_link (void)
+{
+  Link *link = link_add (pair->node[0], LINK + 1, NULL);
+
+  link->greeted = TRUE;
+  link->remote = pair->node[1]->self;
+  link_bind_all (pair->node[0]);
+  settle (0);
+}
+
+/* Each new link of a member is reported. When one of two is lost, the other is reported again,
+ * since messages outside of sessions may be lost; only the loss of the last one is reported as
+ * such. */
+static void
+test_one_of_two_links_is_lost (void)
+{
+  for (guint first = 0; first < 2; first++)
+    {
+      pair_begin ();
+      pair_join ();
+      g_string_truncate (pair->said[0], 0);
+      add_second_link ();
+      assert_said (0, "bound 2");
+      link_down (pair->node[0], LINK + first);
+      settle (0);
+      assert_said (0, "bound 2");
+      link_down (pair->node[0], LINK + 1 - first);
+      settle (0);
+      assert_said (0, "unbound 2");
+      pair_end ();
+    }
+}
+
+/* Messages that wait, for their shared bytes or for others before them, are looked at again when
+ * their sender has a new link. */
+static void
+test_what_waits_is_looked_at_with_a_new_link (void)
+{
+  pair_begin ();
+  pair_join ();
+  Member *member = roster_find (pair->node[0], &pair->node[1]->self);
+  CarryWaiting *waiting = g_new0 (CarryWaiting, 1);
+
+  waiting->frame = g_bytes_new_static ("", 0);
+  g_queue_push_tail (&member->carry.waiting, waiting);
+  g_string_truncate (pair->said[0], 0);
+  add_second_link ();
+  assert_said (0, "bound 2; readmit");
+  pair_end ();
+}
+
 static void
 test_a_master_dies (void)
 {
@@ -444,5 +497,8 @@ main (int argc, char **argv)
   g_test_add_func ("/members/newcomers-at-one-address", test_newcomers_at_one_address);
   g_test_add_func ("/members/nobody-comes-while-the-run-halts",
                    test_nobody_comes_while_the_run_halts);
+  g_test_add_func ("/members/one-of-two-links-is-lost", test_one_of_two_links_is_lost);
+  g_test_add_func ("/members/what-waits-is-looked-at-with-a-new-link",
+                   test_what_waits_is_looked_at_with_a_new_link);
   return g_test_run ();
 }
