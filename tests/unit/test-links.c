@@ -188,6 +188,57 @@ test_an_answered_dial (void)
   end_call (world, 0);
 }
 
+/* A member whose session has stalled is dialled although there is a link to it. */
+static void
+test_a_stalled_session_is_dialled (void)
+{
+  for (guint stalls = 0; stalls < 2; stalls++)
+    {
+      g_autoptr (World) world = world_new (2, FALSE);
+      Node *node = world->peer[0].node;
+      Member *member = member_at (world, 0, 1);
+      g_autoptr (GArray) effects = begin_call (world, 0);
+
+      if (stalls == 1)
+        g_assert_true (link_send_to (node, &member->id, &(Message){ .kind = MESSAGE_MORE }));
+      node->now_us += SESSION_STALL_US;
+      carry_tick (node);
+      g_assert_cmpint (carry_wants (member), ==, stalls);
+      member->dial = 0; /* that dial was lost */
+      member->dial_at_us = node->now_us;
+      guint before = count_effects (effects, NODE_EFFECT_DIAL);
+      alive_changed (node);
+      (void)alive_due (node);
+      alive_tick (node);
+      g_assert_cmpuint (count_effects (effects, NODE_EFFECT_DIAL) - before, ==, stalls);
+      end_call (world, 0);
+    }
+}
+
+/* What the own host says of a dead process is a proof. Another host's address may be taken. */
+static void
+test_whose_host_proves_a_death (void)
+{
+  for (guint elsewhere = 0; elsewhere < 2; elsewhere++)
+    {
+      g_autoptr (World) world = world_new (3, FALSE);
+      Node *node = world->peer[0].node;
+      Member *member = member_at (world, 0, 1);
+      g_autoptr (GArray) effects = begin_call (world, 0);
+
+      if (elsewhere == 1)
+        {
+          g_free (member->host);
+          member->host = g_strdup ("elsewhere");
+        }
+      link_close (node, link_at (world, 0, 1));
+      guint64 dial = member->dial = link_dial (node, DIAL_MEMBER, &member->id, member->address);
+      link_dial_failed (node, dial, TRUE, TRUE);
+      g_assert_cmpint (member->dead, ==, elsewhere == 0);
+      end_call (world, 0);
+    }
+}
+
 /* ---- lost links ---- */
 
 /* A lost route is searched for again at once. A member whose link is lost answers no question. */
@@ -453,6 +504,8 @@ main (int argc, char **argv)
   g_test_add_func ("/links/what-a-new-link-ends", test_what_a_new_link_ends);
   g_test_add_func ("/links/greeting-of-a-route", test_greeting_of_a_route);
   g_test_add_func ("/links/an-answered-dial", test_an_answered_dial);
+  g_test_add_func ("/links/a-stalled-session-is-dialled", test_a_stalled_session_is_dialled);
+  g_test_add_func ("/links/whose-host-proves-a-death", test_whose_host_proves_a_death);
   g_test_add_func ("/links/what-a-lost-link-begins", test_what_a_lost_link_begins);
   g_test_add_func ("/links/a-renewed-link", test_a_renewed_link);
   g_test_add_func ("/links/links-of-a-gone-member", test_links_of_a_gone_member);
