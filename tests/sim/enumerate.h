@@ -27,7 +27,8 @@ typedef struct
 
 typedef struct
 {
-  guint64 runs, steps;
+  guint64 runs;  /* Those that equal an earlier one count, too, but are not made again. */
+  guint64 steps; /* Of the runs that were made. */
   gboolean failed;
   Plan plan; /* The failing plan; its tree has been freed. */
   char failure[400];

@@ -244,11 +244,19 @@ crash_every (Sim *sim, const Fault *fault)
       }
 }
 
+/* How many different victims a fault of this kind can have now, each for another node. */
+static guint
+n_victims (const Sim *sim, FaultKind kind)
+{
+  return kind == FAULT_HEAD || kind == FAULT_TOTAL || kind == FAULT_JOIN ? 1 : sim_n_alive (sim);
+}
+
 void
 faults_strike (Sim *sim, const Fault *fault)
 {
   Process *process = victim_of (sim, fault);
 
+  sim->outcome->n_victims = n_victims (sim, fault->kind);
   if (process != NULL && fault->kind == FAULT_HEAD)
     process = head (sim);
   if (process == NULL)

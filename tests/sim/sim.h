@@ -198,6 +198,7 @@ typedef struct
   guint deposed;             /* Masters that found an elder master. */
   guint64 united;            /* Comparisons of all rosters, some time after the last fault. */
   guint64 epochs;            /* Epochs that began. */
+  guint n_victims;           /* How many processes the last fault could strike, by its node. */
   SimFigures figures;
 } Outcome;
 
