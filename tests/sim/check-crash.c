@@ -111,12 +111,12 @@ check_owed (Sim *sim, Process *process)
   static const guint32 kinds = 1u << FAULT_JOIN | 1u << FAULT_SAVE | 1u << FAULT_RESET
                                | 1u << FAULT_CRASH | 1u << FAULT_LEAVE;
   const Plan *plan = sim->plan;
+
+  if (sim->outcome->steps % OWED_EVERY != 0 || !check_has_only (sim, kinds)
+      || plan->buddies == SIM_CUT || plan->verify > 0 || sim->closing)
+    return;
   guint64 most_us = OWED_SCANS * copied_after_us (sim) * (plan->slow_node ? SIM_SLOW_FACTOR : 1)
                     + NODE_HOLDBACK_US + OWED_SECONDS * SIM_SECOND + DROP_DELAYS * plan->delay_us;
-
-  if (!check_has_only (sim, kinds) || plan->buddies == SIM_CUT || plan->verify > 0
-      || sim->outcome->steps % OWED_EVERY != 0 || sim->closing)
-    return;
   for (guint32 i = 0; i < plan->tree->n; i++)
     {
       guint64 *since_us = &process->owed_us[i];
@@ -135,12 +135,12 @@ void
 check_trimmed (Sim *sim, const Process *process)
 {
   guint64 came_us = node_oldest_copy_us (process->node);
-  guint64 scan_us = copied_after_us (sim) * (sim->plan->slow_node ? SIM_SLOW_FACTOR : 1);
 
   if (came_us == 0 || sim->last_fault_us > 0 || !sim->plan->even_delays || sim->plan->swings
       || sim->plan->large > 0 || sim->plan->copy_us == 0 || sim->plan->verify > 0
       || sim->now_us < sim->outcome->figures.joined_us + copied_after_us (sim))
     return;
+  guint64 scan_us = copied_after_us (sim) * (sim->plan->slow_node ? SIM_SLOW_FACTOR : 1);
   if (sim->now_us > came_us + TRIMMED_SCANS * scan_us)
     sim_fail (sim, "I28: p%u has had a copy of a result for %" G_GUINT64_FORMAT " us",
               process->number, sim->now_us - came_us);

@@ -132,9 +132,10 @@ void
 check_given (Sim *sim, Process *process, const Process *to, GBytes *bytes)
 {
   const NodeId *leaver = &process->leavers[to->number];
-  g_autoptr (GBytes) content = say_content (bytes);
-  guint32 kind = content != NULL && !was_sent (process, to, bytes) ? message_kind_of (content) : 0;
+  guint32 kind = say_kind (bytes);
 
+  if (kind == MESSAGE_NO_KIND || was_sent (process, to, bytes))
+    return;
   if (kind == MESSAGE_HEARD)
     note_leaver (process, to);
   if (node_id_is_none (leaver) || kind == 0 || !is_given (content))

@@ -111,25 +111,25 @@ note_sent (Sim *sim, Process *process, GPtrArray *rows, guint32 lease, guint64 m
 static GBytes *
 carried_by (GBytes *bytes)
 {
-  g_autoptr (GBytes) content = bytes != NULL ? say_content (bytes) : NULL;
-  g_auto (Message) message = { 0 };
-  guint32 kind = content != NULL ? message_kind_of (content) : 0;
+  guint32 kind = bytes != NULL ? say_kind (bytes) : MESSAGE_NO_KIND;
 
-  if ((kind != MESSAGE_RELAYED && kind != MESSAGE_RELAYED_URGENT)
-      || !message_decode (content, &message, NULL))
+  if (kind != MESSAGE_RELAYED && kind != MESSAGE_RELAYED_URGENT)
     return NULL;
-  return g_bytes_ref (message.value);
+  g_autoptr (GBytes) content = say_content (bytes);
+  g_auto (Message) message = { 0 };
+  return message_decode (content, &message, NULL) ? g_bytes_ref (message.value) : NULL;
 }
 
-/* (transfer full) (nullable): what this process says with these bytes, directly or by way of other
- * nodes; NULL: nothing, or it only passes on what it has just heard. */
+/* (transfer full) (nullable): what this process says with these bytes if it may be a SAVE, directly
+ * or by way of other nodes; NULL: something else, or it only passes on what it has just heard. */
 static GBytes *
 own_words (const Sim *sim, GBytes *bytes)
 {
-  g_autoptr (GBytes) carried = carried_by (bytes), heard = carried_by (sim->heard);
+  g_autoptr (GBytes) carried = carried_by (bytes);
 
   if (carried == NULL)
-    return say_content (bytes);
+    return say_kind (bytes) == MESSAGE_SAVE ? say_content (bytes) : NULL;
+  g_autoptr (GBytes) heard = carried_by (sim->heard);
   return heard != NULL && g_bytes_equal (carried, heard) ? NULL : say_content (carried);
 }
 

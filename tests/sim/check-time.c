@@ -102,6 +102,8 @@ check_time (Sim *sim, const Process *process, const char *what, guint64 since_us
 void
 check_times (Sim *sim, const Process *process)
 {
+  if (!process->member || !is_undisturbed (sim))
+    return;
   guint64 look = look_us (sim), hops = HOPS * hop_us (sim) + REDIAL_US;
   guint64 publish = sim->plan->commit_us + OPENING_US; /* A publication may be under way. */
   guint64 round = 2 * look                        /* A job ends, then its seat runs a new one. */
@@ -109,8 +111,6 @@ check_times (Sim *sim, const Process *process)
                   + 2 * publish + hops;
   guint64 epoch = sim->plan->buddies == SIM_CUT ? round : 0; /* An epoch may be open. */
 
-  if (!process->member || !is_undisturbed (sim))
-    return;
   if (sim->closing_us > 0) /* Until then a leaver stays. */
     check_time (sim, process, "the end of the run", MAX (sim->closing_us, sim->lease_us),
                 look + 3 * publish + hops); /* … and the time of a round. */

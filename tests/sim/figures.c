@@ -57,8 +57,7 @@ figures_sent (Sim *sim, GBytes *bytes)
   if (figures->begun_us > 0 && !sim->counting)
     return; /* After the answer nothing is counted. */
   SimSaid *said = sim->counting ? &figures->run : &figures->before;
-  g_autoptr (GBytes) content = say_content (bytes);
-  said->said[content != NULL ? message_kind_of (content) : MESSAGE_NO_KIND]++; /* 0: no message. */
+  said->said[say_kind (bytes)]++; /* 0: no message. */
   said->bytes += g_bytes_get_size (bytes);
 }
 

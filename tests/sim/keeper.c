@@ -154,13 +154,13 @@ begin_put (Sim *sim, Process *process)
       scribe->put = g_new (Store, 1);
       scribe->looked = g_new (Store, 1);
     }
-  *scribe->looked = sim->published;
+  store_copy (scribe->looked, &sim->published);
   scribe->looked_tag = sim->tag;
 #ifndef SATIN_PLANT_OVERWRITES
   store_unite (scribe->work, &sim->published);
 #endif
   scribe->work->generation = MAX (scribe->work->generation, sim->published.generation) + 1;
-  *scribe->put = *scribe->work;
+  store_copy (scribe->put, scribe->work);
   scribe->put_saves = scribe->saves;
   Happen *happen
       = sim_expect (sim, sim->now_us + commit_us (sim, process), HAPPEN_PUT, process->number);
@@ -172,8 +172,8 @@ static void
 end_put (Sim *sim, Process *process, guint64 began_us)
 {
   SimScribe *scribe = &process->scribe;
-  Store before = sim->published;
   gboolean raced = scribe->looked_tag != sim->tag;
+  Store before;
 
   scribe->putting = FALSE;
   if (raced && sim->plan->swaps)
@@ -182,7 +182,8 @@ end_put (Sim *sim, Process *process, guint64 began_us)
       begin_put (sim, process);
       return;
     }
-  sim->published = *scribe->put;
+  store_copy (&before, &sim->published);
+  store_copy (&sim->published, scribe->put);
   sim->tag++;
   sim->outcome->races += raced;
   check_published (sim, raced ? scribe->looked : &before);

@@ -177,6 +177,22 @@ say_content (GBytes *bytes)
              : NULL;
 }
 
+guint32
+say_kind (GBytes *bytes)
+{
+  guint32 kind = message_kind_of (bytes);
+  SessionFrame frame;
+
+  if (kind < SESSION_FRAME_HELLO)
+    return kind;
+  if (kind != SESSION_FRAME_DATA || session_frame_decode (bytes, &frame) != NULL
+      || frame.payload != frame.total || frame.payload < sizeof kind)
+    return MESSAGE_NO_KIND;
+  memcpy (&kind, (const guint8 *)g_bytes_get_data (bytes, NULL) + SESSION_FRAME_DATA_HEAD,
+          sizeof kind);
+  return GUINT32_FROM_LE (kind);
+}
+
 guint64
 say_number (GBytes *bytes, SessionStream *stream)
 {

@@ -12,6 +12,8 @@ char *say_message (GBytes *bytes);
 char *say_frame (GBytes *bytes);
 /* (transfer full) (nullable) The message in it, if it contains a whole one. */
 GBytes *say_content (GBytes *bytes);
+/* The kind of the message in it; MESSAGE_NO_KIND: it contains no whole one. */
+guint32 say_kind (GBytes *bytes);
 /* Returns the number of the fragment and fills `stream`; 0: it has no fragment. */
 guint64 say_number (GBytes *bytes, SessionStream *stream);
 /* Joins the parts of one message. (transfer full) */

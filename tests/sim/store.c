@@ -6,10 +6,31 @@
 
 #include "rng.h"
 
+#include <string.h>
+
 void
 store_init (Store *store, const Tree *tree)
 {
   *store = (Store){ .tree = tree };
+}
+
+void
+store_copy (Store *to, const Store *from)
+{
+  guint32 n = from->tree->n;
+
+  to->tree = from->tree;
+  to->generation = from->generation;
+  to->answered = from->answered;
+  to->n = from->n;
+  to->n_members = from->n_members;
+  to->n_events = from->n_events;
+  memcpy (to->rows, from->rows, n * sizeof from->rows[0]);
+  memcpy (to->kept, from->kept, n * sizeof from->kept[0]);
+  memcpy (to->kept_us, from->kept_us, n * sizeof from->kept_us[0]);
+  memcpy (to->gifts, from->gifts, n * sizeof from->gifts[0]);
+  memcpy (to->members, from->members, from->n_members * sizeof from->members[0]);
+  memcpy (to->events, from->events, from->n_events * sizeof from->events[0]);
 }
 
 gboolean

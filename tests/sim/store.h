@@ -43,6 +43,8 @@ typedef struct
 } Store;
 
 void store_init (Store *store, const Tree *tree);
+/* Makes `to` equal `from`, without the parts that are not in use. */
+void store_copy (Store *to, const Store *from);
 /* Adds a row. NULL: done; otherwise what is wrong with the row. */
 const char *store_save (Store *store, const Row *row);
 /* Adds a row of the ledger (NODE_EFFECT_EVENT). */
