@@ -34,9 +34,10 @@ typedef struct
   const int *locked;     /* the owner of the lock for which it waits; NULL: it waits for none */
 } Thread;
 
+/* A decision at which both threads could run. */
 typedef struct
 {
-  guint8 thread;
+  guint at; /* its place in `schedule` */
   gboolean tried_both;
 } Choice;
 
@@ -54,20 +55,16 @@ static int entered; /* the thread whose start is being prepared */
 static Thread threads[2];
 static int running = -1; /* the thread that runs, -1: none */
 static GArray *choices;
-static guint depth;     /* the number of choices taken in this run */
+/* The thread of each decision of this run. The first n_given were made in the run before: they are
+ * not made again, since looking who can run took a third of the time. */
+static guint8 schedule[2 * (STEPS_MAX + 4)];
+static guint n_given, n_decided;
 static guint64 *states; /* a set of keys with 1 << states_bits places; 0: free */
 static guint states_bits;
 static guint n_states;
 static gboolean pruned;
 static const char *violation;
 static Lock locks[LOCKS_MAX];
-
-guint64
-explorer_mix (guint64 hash, guint64 value)
-{
-  hash = (hash ^ value) * G_GUINT64_CONSTANT (0x9e3779b97f4a7c15);
-  return hash ^ (hash >> 29);
-}
 
 int
 explorer_running (void)
@@ -169,11 +166,11 @@ is_new_state (void)
   return TRUE;
 }
 
-/* The thread that makes the next step; -1: the run ends here. */
+/* The thread that makes the next step, after those of the run before; -1: the run ends here. */
 static int
-decide (void)
+decide_anew (void)
 {
-  Choice first = { OWNER, FALSE };
+  Choice first = { n_decided, FALSE };
 
   if (violation != NULL)
     return -1;
@@ -181,16 +178,28 @@ decide (void)
     return can_run (OWNER) ? OWNER : can_run (THIEF) ? THIEF : -1;
   if (running >= 0 && threads[running].steps > threads[running].met_at + QUARANTINE_MAX)
     return 1 - running;
-  if (depth == choices->len)
+  if (!is_new_state ())
     {
-      if (!is_new_state ())
-        {
-          pruned = TRUE;
-          return -1;
-        }
-      g_array_append_val (choices, first);
+      pruned = TRUE;
+      return -1;
     }
-  return g_array_index (choices, Choice, depth++).thread;
+  g_array_append_val (choices, first);
+  return OWNER;
+}
+
+/* The thread that makes the next step; -1: the run ends here. */
+static int
+decide (void)
+{
+  if (n_decided < n_given)
+    return schedule[n_decided++];
+  int thread = decide_anew ();
+  if (thread >= 0)
+    {
+      g_assert (n_decided < G_N_ELEMENTS (schedule));
+      schedule[n_decided++] = (guint8)thread;
+    }
+  return thread;
 }
 
 void
@@ -370,7 +379,7 @@ make_start (int thread)
 static void
 run_once (void)
 {
-  depth = 0;
+  n_decided = 0;
   pruned = FALSE;
   for (int i = 0; i < LOCKS_MAX; i++)
     locks[i].owner = -1;
@@ -399,7 +408,9 @@ backtrack (void)
 
       if (!last->tried_both)
         {
-          *last = (Choice){ THIEF, TRUE };
+          last->tried_both = TRUE;
+          schedule[last->at] = THIEF;
+          n_given = last->at + 1;
           return TRUE;
         }
       g_array_set_size (choices, choices->len - 1);
@@ -426,7 +437,7 @@ explorer_explore (const ExplorerWorld *what, guint64 *n_runs, guint *n_states_me
   g_free (states);
   states_bits = STATES_BITS;
   states = g_new0 (guint64, count_places ());
-  n_states = 0;
+  n_states = n_given = 0;
   g_array_set_size (choices, 0);
   do
     {

@@ -24,7 +24,12 @@ typedef struct
 /* NULL if all interleavings are right; otherwise the error of the last run. */
 const char *explorer_explore (const ExplorerWorld *world, guint64 *n_runs, guint *n_states);
 
-guint64 explorer_mix (guint64 hash, guint64 value);
+static inline guint64
+explorer_mix (guint64 hash, guint64 value)
+{
+  hash = (hash ^ value) * G_GUINT64_CONSTANT (0x9e3779b97f4a7c15);
+  return hash ^ (hash >> 29);
+}
 /* The running thread; -1: none. */
 int explorer_running (void);
 gboolean explorer_has_finished (int thread);
