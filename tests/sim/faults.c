@@ -244,6 +244,15 @@ crash_every (Sim *sim, const Fault *fault)
       }
 }
 
+static void
+crash_all (Sim *sim, const Fault *fault)
+{
+  for (guint i = 0; i < sim->n_processes; i++)
+    process_end (sim, sim->processes[i], FAULT_CRASH);
+  keeper_all_gone (sim);
+  resume_with (sim, MAX (fault->count, 1));
+}
+
 /* How many different victims a fault of this kind can have now, each for another node. */
 static guint
 n_victims (const Sim *sim, FaultKind kind)
@@ -303,10 +312,7 @@ faults_strike (Sim *sim, const Fault *fault)
         sim_expect (sim, sim->now_us, HAPPEN_START, SIM_NODES_MAX)->number = TRUE;
       break;
     case FAULT_TOTAL:
-      for (guint i = 0; i < sim->n_processes; i++)
-        process_end (sim, sim->processes[i], FAULT_CRASH);
-      keeper_all_gone (sim);
-      resume_with (sim, MAX (fault->count, 1));
+      crash_all (sim, fault);
       break;
     case FAULT_SAVE:
       save_now (sim, process);
