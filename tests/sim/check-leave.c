@@ -119,13 +119,13 @@ was_sent (Process *process, const Process *to, GBytes *bytes)
 
 /* TRUE: the message gives its receiver work, or asks for some. */
 static gboolean
-is_given (GBytes *content)
+is_given (GBytes *bytes, guint32 kind)
 {
-  guint32 kind = message_kind_of (content);
+  g_autoptr (GBytes) content = kind == MESSAGE_JOBS ? say_content (bytes) : NULL;
   g_auto (Message) m = { 0 };
 
   return kind == MESSAGE_STEAL || kind == MESSAGE_HAND
-         || (kind == MESSAGE_JOBS && (!message_decode (content, &m, NULL) || m.loans->len > 0));
+         || (content != NULL && (!message_decode (content, &m, NULL) || m.loans->len > 0));
 }
 
 void
@@ -138,7 +138,7 @@ check_given (Sim *sim, Process *process, const Process *to, GBytes *bytes)
     return;
   if (kind == MESSAGE_HEARD)
     note_leaver (process, to);
-  if (node_id_is_none (leaver) || kind == 0 || !is_given (content))
+  if (node_id_is_none (leaver) || !is_given (bytes, kind))
     return;
   NodeId name = name_of (process, to);
   if (node_id_equal (&name, leaver))
