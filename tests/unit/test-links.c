@@ -104,12 +104,12 @@ test_what_a_new_link_ends (void)
   Member *member = member_at (world, 0, 1);
   g_autoptr (GArray) effects = begin_call (world, 0);
 
-  member->dead = member->silent = member->proved = TRUE;
+  member->dead = DEATH_SILENT;
   member->accused_us = member->told_over = member->dial_at_us = 5;
   node->now_us += G_USEC_PER_SEC;
   (void)new_link (world, 1, FIRST);
   link_bind_all (node);
-  g_assert_false (member->dead || member->silent || member->proved);
+  g_assert_cmpint (member->dead, ==, DEATH_NONE);
   g_assert_cmpuint (member->accused_us, ==, 0);
   g_assert_cmpuint (member->told_over, ==, 0);
   g_assert_cmpuint (member->dial_at_us, ==, CORE_NEVER);
@@ -200,7 +200,7 @@ test_a_stalled_session_is_dialled (void)
       g_autoptr (GArray) effects = begin_call (world, 0);
 
       if (stalls == 1)
-        g_assert_true (link_send_to (node, &member->id, &(Message){ .kind = MESSAGE_MORE }));
+        g_assert_true (link_send_to (node, &member->id, &(Message){ .kind = MESSAGE_JOBS }));
       node->now_us += SESSION_STALL_US;
       carry_tick (node);
       g_assert_cmpint (carry_wants (member), ==, stalls);
@@ -340,7 +340,7 @@ test_a_message_without_its_link (void)
       Node *node = world->peer[0].node;
       Member *member = member_at (world, 0, 1);
       g_autoptr (GBytes) first = frame_of (world, &(Message){ .kind = MESSAGE_STEAL, .number = 7 });
-      g_autoptr (GBytes) second = frame_of (world, &(Message){ .kind = MESSAGE_MORE, .number = 8 });
+      g_autoptr (GBytes) second = frame_of (world, &(Message){ .kind = MESSAGE_JOBS, .number = 8 });
       g_autoptr (GArray) effects = begin_call (world, 0);
       Link *link = link_at (world, 0, 1);
 
@@ -360,7 +360,7 @@ test_a_message_without_its_link (void)
       g_array_set_size (effects, 0);
       carry_settle (node);
       g_assert_cmpuint (g_queue_get_length (&member->carry.unheard), ==, other == 1 ? 0 : 2);
-      g_assert_cmpuint (count_kind (effects, MESSAGE_NONE), ==, other); /* answers the theft */
+      g_assert_cmpuint (count_kind (effects, MESSAGE_JOBS), ==, other); /* answers the theft */
       if (other == 0)
         {
           (void)new_link (world, 1, FIRST);
@@ -371,10 +371,10 @@ test_a_message_without_its_link (void)
             {
               const SessionEffect *said = &g_array_index (later, SessionEffect, i);
               g_assert_cmpint (message_kind_of (said->message), ==,
-                               i == 0 ? MESSAGE_STEAL : MESSAGE_MORE);
+                               i == 0 ? MESSAGE_STEAL : MESSAGE_JOBS);
             }
           carry_settle (node);
-          g_assert_cmpuint (count_kind (effects, MESSAGE_NONE), ==, 1);
+          g_assert_cmpuint (count_kind (effects, MESSAGE_JOBS), ==, 1);
         }
       end_call (world, 0);
     }
@@ -424,20 +424,23 @@ test_early_frame (void)
   link_bind_all (node);
   carry_settle (node);
   g_assert_true (member->knows_us);
-  g_assert_cmpuint (count_kind (effects, MESSAGE_NONE), ==, 1);
+  g_assert_cmpuint (count_kind (effects, MESSAGE_JOBS), ==, 1);
   end_call (world, 0);
 }
 
-/* Of all messages only JOBS are awaited: the thief has nothing to do until they arrive. */
+/* Of all messages only JOBS that bring some are awaited: the thief has nothing to do until they
+ * arrive. */
 static void
 test_what_is_awaited (void)
 {
   g_autoptr (World) world = world_new (2, FALSE);
   NodeId second = id_of (world, 1);
-  g_autoptr (GPtrArray) none = g_ptr_array_new ();
-  const Message messages[] = { { .kind = MESSAGE_JOBS, .number = 1, .loans = none },
-                               { .kind = MESSAGE_NONE, .number = 1 } };
+  g_autoptr (GPtrArray) one = g_ptr_array_new_with_free_func ((GDestroyNotify)loan_free);
+  Digest digest = { { 0 } };
+  const Message messages[] = { { .kind = MESSAGE_JOBS, .number = 1, .loans = one },
+                               { .kind = MESSAGE_JOBS, .number = 1 } };
 
+  g_ptr_array_add (one, loan_new (1, "/0", 1, &digest, 0.5, NULL));
   for (guint i = 0; i < G_N_ELEMENTS (messages); i++)
     {
       g_autoptr (GArray) effects = begin_call (world, 0);
@@ -459,7 +462,7 @@ test_acknowledged_instead_of_pinged (void)
       Node *node = world->peer[0].node;
 
       pass (world, NODE_SILENCE_US);
-      g_autoptr (GBytes) frame = frame_of (world, &(Message){ .kind = MESSAGE_MORE });
+      g_autoptr (GBytes) frame = frame_of (world, &(Message){ .kind = MESSAGE_JOBS });
       g_autoptr (GArray) effects = begin_call (world, 0);
       if (owed == 1)
         carry_hear (node, link_at (world, 0, 1), frame);

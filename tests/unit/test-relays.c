@@ -32,7 +32,9 @@ sent (World *world, guint who, GArray *effects)
       else if (m.kind == MESSAGE_SOUGHT)
         g_string_append_printf (text, "n%u %s n%d %s %u\n", (guint)to, name, (int)m.id.number - 1,
                                 m.flag ? "yes" : "no", (guint)m.count);
-      else if (m.kind == MESSAGE_SEEK || m.kind == MESSAGE_RELAY_END)
+      else if (m.kind == MESSAGE_RELAYED && g_bytes_get_size (m.value) == 0)
+        g_string_append_printf (text, "n%u relay end\n", (guint)to);
+      else if (m.kind == MESSAGE_SEEK)
         g_string_append_printf (text, "n%u %s\n", (guint)to, name);
       else if (m.kind == MESSAGE_RELAYED || m.kind == MESSAGE_RELAYED_URGENT)
         g_string_append_printf (text, "n%u %s %s\n", (guint)to, name,
@@ -145,11 +147,12 @@ test_both_ends_are_told (void)
       Link *third = link_at (world, 1, 2);
       g_autoptr (GBytes) largest
           = g_bytes_new_take (g_malloc0 (ROUTE_RELAYED_MAX), ROUTE_RELAYED_MAX);
+      g_autoptr (GBytes) nothing = g_bytes_new (NULL, 0);
 
       g_assert_true (route_needs (node, third));
       g_assert_true (route_needs (node, link_at (world, 1, 0)));
       g_autoptr (GArray) effects = begin_call (world, 1);
-      Message m = { .number = circuit->number, .flag = circuit->mine, .value = largest };
+      Message m = { .number = circuit->leg.number, .flag = circuit->leg.mine, .value = largest };
       m.kind = MESSAGE_RELAYED_URGENT;
       route_on_relayed (node, third, &m);
       assert_sent (world, 1, effects, "n0 relayed urgent urgent\n");
@@ -157,10 +160,11 @@ test_both_ends_are_told (void)
       route_on_relayed (node, third, &m);
       assert_sent (world, 1, effects, "n0 relayed bulk\n");
       if (how == 0)
-        route_on_relay_end (node, third,
-                            &(Message){ .kind = MESSAGE_RELAY_END,
-                                        .number = circuit->number,
-                                        .flag = circuit->mine });
+        route_on_relayed (node, third,
+                          &(Message){ .kind = MESSAGE_RELAYED,
+                                      .number = circuit->leg.number,
+                                      .flag = circuit->leg.mine,
+                                      .value = nothing });
       else if (how == 1)
         link_down (node, third->link);
       else
