@@ -27,7 +27,7 @@ typedef struct
 {
   Rig *rigs[2];
   guint hungry[2];
-  GPtrArray *jobs;  /* of Job */
+  GPtrArray *jobs; /* of Job */
   GHashTable
       *kept; /* path -> Row: the states that jobs have kept, for engines that run them again */
   GRand *random;
@@ -437,17 +437,22 @@ run_grid (Grid *grid)
     }
 }
 
+/* Jobs that live, slots that wait for something elsewhere, and the count of fetches. */
 static guint
 count_live (Grid *grid)
 {
   guint n = 0;
 
+  for (int i = 0; i < 2; i++)
+    n += g_hash_table_size (grid->rigs[i]->engine->pending.by_slot)
+         + grid->rigs[i]->engine->pending.n_fetches;
   for (guint i = 0; i < grid->jobs->len; i++)
     n += ((Job *)grid->jobs->pdata[i])->live;
   return n;
 }
 
-/* Aborted jobs stop wherever they run, and no loan remains. */
+/* Aborted jobs stop wherever they run, and at rest nothing waits. Orphans go on after the answer,
+ * and may still fetch results. If something waits for ever, the test's time limit ends this. */
 static void
 run_out (Grid *grid)
 {
@@ -484,10 +489,6 @@ check_grid (guint32 root, const void *args, guint workers, guint stacks_max, gui
   run_out (&grid);
 
   g_assert_true (g_bytes_equal (grid.result, serial));
-  for (int i = 0; i < 2; i++) /* at rest: no slot waits, no fetch is counted */
-    g_assert_cmpuint (g_hash_table_size (grid.rigs[i]->engine->pending.by_slot)
-                          + grid.rigs[i]->engine->pending.n_fetches,
-                      ==, 0);
   g_test_message ("lent %u adopted %u missed %u orphans %u back %u covered %u rows %u kept %u "
                   "recalled %u aborted %u late %u",
                   grid.n_lent, grid.n_adopted, grid.n_missed, grid.n_orphans, grid.n_back,
