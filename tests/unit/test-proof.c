@@ -404,13 +404,15 @@ test_a_merge_asks_whose_both_files_are (void)
     }
 }
 
+/* What the key of a file is made of, lost: the arguments, the run's id. */
+static const char *const lost[]
+    = { "DELETE FROM run WHERE key = 'argv'; DELETE FROM constant WHERE name = 'run/argv'",
+        "DELETE FROM run WHERE key = 'id'; DELETE FROM constant WHERE name = 'run/id'" };
+
 /* A file cannot become this user's if it has lost what its key is made of. */
 static void
 test_trust_needs_run_and_arguments (void)
 {
-  static const char *const lost[]
-      = { "DELETE FROM run WHERE key = 'argv'; DELETE FROM constant WHERE name = 'run/argv'",
-          "DELETE FROM run WHERE key = 'id'; DELETE FROM constant WHERE name = 'run/id'" };
   for (gsize i = 0; i < G_N_ELEMENTS (lost); i++)
     {
       g_autoptr (Place) place = place_new ();
@@ -444,9 +446,6 @@ token_of (char *const *argv)
 static void
 test_a_delta_knows_what_its_base_has_lost (void)
 {
-  static const char *const lost[]
-      = { "DELETE FROM run WHERE key = 'argv'; DELETE FROM constant WHERE name = 'run/argv'",
-          "DELETE FROM run WHERE key = 'id'; DELETE FROM constant WHERE name = 'run/id'" };
   for (gsize i = 0; i < G_N_ELEMENTS (lost); i++)
     {
       g_autoptr (Place) place = place_new ();

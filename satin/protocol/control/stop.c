@@ -287,8 +287,7 @@ stop_go_on (Node *node)
                       .value = stop->answer };
   if (node->saves.phase >= SAVES_OPENED)
     saves_on_close (node, &node->self, &message);
-  else if (node->saves.phase
-           == SAVES_NOT) /* otherwise it is asked again when the scribe has opened */
+  else if (node->saves.phase == SAVES_NOT) /* HERE: asked again once it is OPENED */
     (void)member_send (node, &coordinator, &message);
 }
 
