@@ -463,6 +463,18 @@ ledger_write (Ledger *ledger, const Inbox *inbox, GError **error)
   return TRUE;
 }
 
+gboolean
+ledger_write_last (Ledger *ledger, const Inbox *inbox, GError **error)
+{
+  GError *reason = NULL;
+  if (!sql_unsettle (ledger->sql, &reason))
+    return write_failed (ledger, reason, error);
+  gboolean good = ledger_write (ledger, inbox, error);
+  if (!sql_settle (ledger->sql, good ? &reason : NULL) && good)
+    return write_failed (ledger, reason, error);
+  return good;
+}
+
 char *
 ledger_take_damage (Ledger *ledger)
 {

@@ -45,6 +45,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (Ledger, ledger_free)
 /* Writes all of `inbox` in one transaction. FALSE: write the inbox again; nothing of it is written,
  * or all of it if only the end of the commit failed. */
 gboolean ledger_write (Ledger *ledger, const Inbox *inbox, GError **error);
+/* The same for a batch that is published at once, with nothing to follow: the publication is
+ * synced, the work file is not. */
+gboolean ledger_write_last (Ledger *ledger, const Inbox *inbox, GError **error);
 typedef struct
 {
   guint64 generation;

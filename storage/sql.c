@@ -245,6 +245,12 @@ sql_settle (Sql *sql, GError **error)
   return sql_run (sql, "PRAGMA synchronous=NORMAL", error);
 }
 
+gboolean
+sql_unsettle (Sql *sql, GError **error)
+{
+  return sql_run (sql, "PRAGMA synchronous=OFF", error);
+}
+
 Sql *
 sql_create_private (int page_bytes, GError **error)
 {

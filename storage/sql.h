@@ -66,6 +66,8 @@ Sql *sql_adopt (const char *path, const char *identity, GError **error);
 /* From now on a commit returns only after the disk has the transaction. Outside of a
  * transaction. */
 gboolean sql_settle (Sql *sql, GError **error);
+/* From now on, until sql_settle, nothing is synced. Outside of a transaction. */
+gboolean sql_unsettle (Sql *sql, GError **error);
 /* As sql_create, but without a name or an identity, for this process only, and removed with it.
  * `page_bytes`: the page size of the file that sql_copy will copy here, since SQLite copies no
  * other page size into such a file; 0: any. */
