@@ -47,10 +47,10 @@ become (Session *session, SessionState state)
 {
 #define TO(state) (1u << SESSION_##state)
   static const guint8 may_become[SESSION_STATES] = {
-    [SESSION_CLOSED] = TO (SEEKING) | TO (GREETING) | TO (DOWN),
-    [SESSION_SEEKING] = TO (GREETING) | TO (OPEN) | TO (CLOSED) | TO (DOWN),
-    [SESSION_GREETING] = TO (OPEN) | TO (SEEKING) | TO (CLOSED) | TO (DOWN),
-    [SESSION_OPEN] = TO (GREETING) | TO (SEEKING) | TO (CLOSED) | TO (DOWN),
+    [SESSION_CLOSED] = TO (SEEKING) | TO (GREETING),
+    [SESSION_SEEKING] = TO (GREETING) | TO (OPEN) | TO (CLOSED),
+    [SESSION_GREETING] = TO (OPEN) | TO (SEEKING) | TO (CLOSED),
+    [SESSION_OPEN] = TO (GREETING) | TO (SEEKING) | TO (CLOSED),
   };
 #undef TO
 
@@ -174,7 +174,7 @@ session_connection_up (Session *session, guint64 now_us, guint64 number, gboolea
 {
   SessionConnection *connection = g_new0 (SessionConnection, 1);
 
-  g_assert (session->state != SESSION_DOWN && session_connection_find (session, number) == NULL);
+  g_assert (session_connection_find (session, number) == NULL);
   connection->number = number;
   connection->mine = mine;
   connection->relayed = relayed;
@@ -347,8 +347,6 @@ session_tick (Session *session, guint64 now_us)
       session->patience_us
           = MIN (2 * session->patience_us, PATIENCE_MAX * session->config.stall_us);
     }
-  if (session->state == SESSION_DOWN)
-    return;
   settle (session, now_us);
   if (idle_due (session) > now_us)
     return;
@@ -395,20 +393,14 @@ session_new (const SessionConfig *config, const NodeId *self, const NodeId *peer
   return session;
 }
 
-static void
-drop_all (Session *session)
+void
+session_free (Session *session)
 {
   for (guint i = 0; i < SESSION_STREAMS; i++)
     {
       session_outbox_clear (&session->out[i]);
       session_inbox_clear (&session->in[i]);
     }
-}
-
-void
-session_free (Session *session)
-{
-  drop_all (session);
   g_ptr_array_unref (session->connections);
   g_free (session);
 }
@@ -427,22 +419,12 @@ session_send (Session *session, guint64 now_us, SessionStream stream, GPtrArray 
 
   for (guint i = 0; i < parts->len; i++)
     size += g_bytes_get_size (parts->pdata[i]);
-  if (session->state == SESSION_DOWN
-      || size > session->config.message_max + SESSION_FRAME_DATA_HEAD)
+  if (size > session->config.message_max + SESSION_FRAME_DATA_HEAD)
     return FALSE;
   session_outbox_add (&session->out[stream], parts);
   session->quiet_us = now_us;
   settle (session, now_us);
   return TRUE;
-}
-
-void
-session_peer_down (Session *session)
-{
-  while (session->connections->len > 0)
-    session_connection_close (session, session->connections->pdata[0], NULL);
-  drop_all (session);
-  become (session, SESSION_DOWN);
 }
 
 SessionState
@@ -466,8 +448,7 @@ session_waiting_bytes (const Session *session)
 gboolean
 session_has_room (const Session *session)
 {
-  return session->state != SESSION_DOWN
-         && session_waiting_bytes (session) < session->config.room_max;
+  return session_waiting_bytes (session) < session->config.room_max;
 }
 
 guint

@@ -4,15 +4,15 @@
  * it the time and the events of connections, and carries out the effects that it appends.
  *
  *  state     meaning                                            may become
- *  CLOSED    no connection, nothing to send                     SEEKING, GREETING, DOWN
- *  SEEKING   something is unacknowledged, and no connection     GREETING, OPEN, CLOSED, DOWN
+ *  CLOSED    no connection, nothing to send                     SEEKING, GREETING
+ *  SEEKING   something is unacknowledged, and no connection     GREETING, OPEN, CLOSED
  *            works; WANT was emitted
- *  GREETING  a connection is up, its HELLO has not come         OPEN, SEEKING, CLOSED, DOWN
- *  OPEN      a greeted connection carries                       GREETING, SEEKING, CLOSED, DOWN
- *  DOWN      the peer is no member any more                     (freed by its owner)
+ *  GREETING  a connection is up, its HELLO has not come         OPEN, SEEKING, CLOSED
+ *  OPEN      a greeted connection carries                       GREETING, SEEKING, CLOSED
  *
  * Any other move aborts the process. A session is kept as long as its peer is a member, also while
- * it is CLOSED: its numbers are never used again, so a late frame cannot be taken for a new one. */
+ * it is CLOSED: its numbers are never used again, so a late frame cannot be taken for a new one.
+ * When the peer is no member any more, the owner closes the connections and frees the session. */
 #pragma once
 
 #include "session-frame.h"
@@ -25,7 +25,6 @@ typedef enum
   SESSION_SEEKING,
   SESSION_GREETING,
   SESSION_OPEN,
-  SESSION_DOWN,
   SESSION_STATES
 } SessionState;
 
@@ -91,8 +90,7 @@ void session_effect_clear (SessionEffect *effect);
 
 /* Sends one message made of `parts` (of GBytes; referenced, not copied). The caller must not use
  * the parts any more. The first one begins with SESSION_FRAME_DATA_HEAD bytes for the head of a
- * frame. FALSE: the message is larger than message_max, or the session is DOWN. Does not check
- * session_has_room. */
+ * frame. FALSE: the message is larger than message_max. Does not check session_has_room. */
 gboolean session_send (Session *session, guint64 now_us, SessionStream stream, GPtrArray *parts);
 /* FALSE: so much waits for that member that it should get no more work. */
 gboolean session_has_room (const Session *session);
@@ -107,8 +105,6 @@ void session_connection_down (Session *session, guint64 now_us, guint64 connecti
  * overtaken others. An accepted connection is reported by session_connection_up when its HELLO
  * comes: session_frame_decode tells the peer. That HELLO then comes here, too. */
 void session_hear (Session *session, guint64 now_us, guint64 connection, GBytes *frame);
-/* The peer is no member any more: drops everything. */
-void session_peer_down (Session *session);
 
 /* Sends the acknowledgement that is due on this connection now. FALSE: none is. */
 gboolean session_acknowledge (Session *session, guint64 connection);

@@ -486,34 +486,6 @@ test_patience (void)
   pair_clear (&pair);
 }
 
-/* ---- the end ---- */
-
-static void
-test_peer_down (void)
-{
-  Pair pair;
-
-  pair_init (&pair);
-  pair_link_up (&pair, 1, 0, FALSE);
-  pair_settle (&pair);
-  pair_send_text (&pair, 0, SESSION_BULK, "0123456789012345678901234567890123456789");
-  pair_carry (&pair, 0, 1); /* half a message has arrived */
-  session_peer_down (pair.end[1].session);
-  session_peer_down (pair.end[0].session);
-  for (guint i = 0; i < 2; i++)
-    {
-      Session *session = pair.end[i].session;
-      g_autoptr (GPtrArray) parts = g_ptr_array_new ();
-      g_assert_cmpint (session_state (session), ==, SESSION_DOWN);
-      g_assert_cmpuint (session_waiting_bytes (session), ==, 0);
-      g_assert_cmpuint (session_n_connections (session), ==, 0);
-      g_assert_cmpuint (session_due (session), ==, G_MAXUINT64);
-      g_assert_false (session_send (session, pair.now_us, SESSION_BULK, parts));
-      g_assert_false (session_has_room (session));
-    }
-  pair_clear (&pair);
-}
-
 int
 main (int argc, char **argv)
 {
@@ -536,6 +508,5 @@ main (int argc, char **argv)
   g_test_add_func ("/session/stall", test_stall);
   g_test_add_func ("/session/stall-while-sending", test_stall_while_sending);
   g_test_add_func ("/session/patience", test_patience);
-  g_test_add_func ("/session/peer-down", test_peer_down);
   return g_test_run ();
 }
