@@ -53,7 +53,6 @@ inbox_new (void)
   Inbox *inbox = g_new0 (Inbox, 1);
   inbox->rows = g_hash_table_new_full (g_str_hash, g_str_equal, NULL, row_destroy);
   inbox->keeps = g_hash_table_new_full (g_str_hash, g_str_equal, NULL, row_destroy);
-  inbox->settings = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
   inbox->constants = g_hash_table_new_full (g_str_hash, g_str_equal, NULL, value_free);
   inbox->bests = g_hash_table_new_full (g_str_hash, g_str_equal, NULL, value_free);
   inbox->shown = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
@@ -68,7 +67,6 @@ inbox_free (Inbox *inbox)
     return;
   g_hash_table_destroy (inbox->rows);
   g_hash_table_destroy (inbox->keeps);
-  g_hash_table_destroy (inbox->settings);
   g_hash_table_destroy (inbox->constants);
   g_hash_table_destroy (inbox->bests);
   g_hash_table_destroy (inbox->shown);
@@ -83,9 +81,9 @@ gboolean
 inbox_is_empty (const Inbox *inbox)
 {
   return g_hash_table_size (inbox->rows) == 0 && g_hash_table_size (inbox->keeps) == 0
-         && g_hash_table_size (inbox->settings) == 0 && g_hash_table_size (inbox->constants) == 0
-         && g_hash_table_size (inbox->bests) == 0 && inbox->members.length == 0
-         && inbox->events.length == 0 && inbox->present == NULL && inbox->answer == NULL;
+         && g_hash_table_size (inbox->constants) == 0 && g_hash_table_size (inbox->bests) == 0
+         && inbox->members.length == 0 && inbox->events.length == 0 && inbox->present == NULL
+         && inbox->answer == NULL;
 }
 
 static int
@@ -199,12 +197,6 @@ inbox_add_row (Inbox *inbox, Row *row)
 }
 
 void
-inbox_set (Inbox *inbox, const char *key, const char *value)
-{
-  g_hash_table_replace (inbox->settings, g_strdup (key), g_strdup (value));
-}
-
-void
 inbox_add_value (GHashTable *values, const char *name, const char *type, GBytes *value)
 {
   InboxValue *copy = g_new0 (InboxValue, 1);
@@ -314,7 +306,6 @@ inbox_put_back (Inbox *inbox, Inbox *older)
   inbox->ticket = MAX (inbox->ticket, older->ticket);
   put_back_rows (inbox, older);
   put_back_keeps (inbox, older);
-  put_back_table (inbox->settings, older->settings);
   put_back_table (inbox->constants, older->constants);
   put_back_table (inbox->bests, older->bests);
   put_back_table (inbox->shown, older->shown);

@@ -32,7 +32,6 @@ typedef struct
 {
   GHashTable *rows;      /* path -> Row: results */
   GHashTable *keeps;     /* path -> Row: kept states */
-  GHashTable *settings;  /* key -> value */
   GHashTable *constants; /* name -> InboxValue */
   GHashTable *bests;     /* name -> InboxValue */
   GHashTable *shown;     /* name -> text: the best value of that name as people see it */
@@ -54,7 +53,6 @@ gboolean inbox_is_empty (const Inbox *inbox);
 /* (transfer full). Same path and digest: of results the first stays, of kept states the one that
  * stands for more children; other digest: the newer. */
 void inbox_add_row (Inbox *inbox, Row *row);
-void inbox_set (Inbox *inbox, const char *key, const char *value);
 void inbox_add_value (GHashTable *values, const char *name, const char *type, GBytes *value);
 void inbox_add_member (Inbox *inbox, const InboxMember *member);
 void inbox_add_event (Inbox *inbox, const InboxEvent *event);

@@ -54,11 +54,7 @@ static gboolean
 write_values (Sql *sql, const Inbox *inbox, GError **error)
 {
   GHashTableIter iter;
-  gpointer key, data;
-  g_hash_table_iter_init (&iter, inbox->settings);
-  while (g_hash_table_iter_next (&iter, &key, &data))
-    if (!tables_set (sql, key, data, error))
-      return FALSE;
+  gpointer data;
   g_hash_table_iter_init (&iter, inbox->constants);
   while (g_hash_table_iter_next (&iter, NULL, &data))
     {

@@ -479,14 +479,6 @@ scribe_ticket (Scribe *scribe, guint64 ticket)
 }
 
 void
-scribe_set (Scribe *scribe, const char *key, const char *value)
-{
-  lock (scribe);
-  inbox_set (scribe->inbox, key, value);
-  unlock_and_wake (scribe);
-}
-
-void
 scribe_constant (Scribe *scribe, const char *name, const char *type, GBytes *value)
 {
   lock (scribe);

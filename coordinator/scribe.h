@@ -91,8 +91,7 @@ void scribe_free (Scribe *scribe);
 void scribe_save (Scribe *scribe, GPtrArray *rows);
 /* All rows and values given so far bear this number, which grows; SCRIBE_PUBLISHED returns it. */
 void scribe_ticket (Scribe *scribe, guint64 ticket);
-/* The other tables: run (key, value), constant, best, node. */
-void scribe_set (Scribe *scribe, const char *key, const char *value);
+/* The other tables: constant, best, node. */
 void scribe_constant (Scribe *scribe, const char *name, const char *type, GBytes *value);
 /* `text` (nullable): the value as people see it, for an event. */
 void scribe_best (Scribe *scribe, const char *name, const char *type, GBytes *value,

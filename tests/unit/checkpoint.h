@@ -198,6 +198,14 @@ save_one (Scribe *scribe, Row *row)
   scribe_save (scribe, rows);
 }
 
+/* A best value whose bytes are `text`. */
+static inline void
+save_best (Scribe *scribe, const char *name, const char *text)
+{
+  g_autoptr (GBytes) bytes = g_bytes_new (text, strlen (text));
+  scribe_best (scribe, name, "ay", bytes, NULL);
+}
+
 /* The answer of plain SQLite about the published file: the text of the first column of the first
  * row. */
 static inline char *

@@ -49,7 +49,7 @@ test_a_bid_is_of_a_size (void)
       BidResult result;
       g_autofree char *text = g_strnfill (sizes[i], 'x');
       Scribe *scribe = place_scribe (place, HOUR_US, &identity, NULL);
-      scribe_set (scribe, "large", text);
+      save_best (scribe, "large", text);
       save_one (scribe, row_make ("/0", 1, 10, 0.1));
       finish (place, scribe);
       scribe_free (scribe);

@@ -81,7 +81,7 @@ test_a_delta_carries_everything (void)
   scribe_best (scribe, "best", "ay", second, NULL);
   scribe_constant (scribe, "const/b", "ay", second);
   scribe_event (scribe, "crash", &one, "/0/1", 1500000, "gone");
-  scribe_set (scribe, "term", "7");
+  save_best (scribe, "term", "7");
   scribe_answer (scribe, answer, 3);
   save_one (scribe, row_make_kept ("/500", 5, 55));
   save_one (scribe, row_make ("/0", 7, 1, 0.25)); /* replaces a hundred rows */
@@ -120,7 +120,7 @@ test_a_delta_carries_everything (void)
   assert_answer (place->target, "SELECT value FROM result WHERE path = '/0'", "7");
   assert_answer (place->target, "SELECT count(*) FROM result WHERE path LIKE '~%'", "1");
   assert_answer (place->target, "SELECT cause FROM node WHERE host = 'host1'", "crashed");
-  assert_answer (place->target, "SELECT value FROM run WHERE key = 'term'", "7");
+  assert_answer (place->target, "SELECT value FROM best WHERE name = 'term'", "7");
   assert_answer (place->target, "SELECT detail FROM event WHERE kind = 'crash'", "gone");
   assert_answer (place->target, "PRAGMA integrity_check", "ok");
 }
@@ -182,7 +182,7 @@ test_a_death_between_base_and_delta_does_no_harm (void)
   Scribe *scribe = begin_with_delta (place, 90);
   g_assert_cmpint (link (delta, kept), ==, 0);
   save_one (scribe, row_make ("/0", 7, 1, 0.25));
-  scribe_set (scribe, "term", "9");
+  save_best (scribe, "term", "9");
   finish (place, scribe);
   scribe_free (scribe);
   g_assert_cmpint (size_of (delta), ==, -1);
@@ -193,7 +193,7 @@ test_a_death_between_base_and_delta_does_no_harm (void)
   finish (place, scribe);
   scribe_free (scribe);
   g_assert_cmpint (size_of (delta), ==, -1);
-  assert_answer (place->target, "SELECT value FROM run WHERE key = 'term'", "9");
+  assert_answer (place->target, "SELECT value FROM best WHERE name = 'term'", "9");
   assert_answer (place->target, "SELECT value FROM result WHERE path = '/0'", "7");
 }
 

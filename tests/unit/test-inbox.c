@@ -125,7 +125,6 @@ fill (Inbox *inbox, const char *text, guint64 ticket)
   const NodeId id = { 1, (guint32)ticket, 1 };
 
   inbox->ticket = ticket;
-  inbox_set (inbox, "key", text);
   inbox_add_value (inbox->constants, "name", "type", bytes);
   inbox_add_value (inbox->bests, "name", "type", bytes);
   inbox_answer (inbox, bytes, (int)ticket);
@@ -139,7 +138,7 @@ fill (Inbox *inbox, const char *text, guint64 ticket)
 static void
 test_nothing_is_taken_for_empty (void)
 {
-  const guint kinds = 9;
+  const guint kinds = 8;
 
   for (guint kind = 0; kind <= kinds; kind++)
     {
@@ -149,7 +148,7 @@ test_nothing_is_taken_for_empty (void)
       switch (kind)
         {
         case 0:
-          inbox_set (inbox, "key", "a");
+          inbox_add_row (inbox, row_make_kept ("/0", 1, 1));
           break;
         case 1:
           inbox_add_value (inbox->constants, "name", "type", bytes);
@@ -171,9 +170,6 @@ test_nothing_is_taken_for_empty (void)
           break;
         case 7:
           inbox_add_row (inbox, row_make ("/0", 1, 1, 0));
-          break;
-        case 8:
-          inbox_add_row (inbox, row_make_kept ("/0", 1, 1));
           break;
         default:
           break; /* a ticket alone needs no write */
@@ -198,7 +194,6 @@ test_all_kinds_go_back (void)
       inbox_put_back (inbox, older);
 
       g_assert_cmpuint (inbox->ticket, ==, 1 + newer);
-      g_assert_cmpstr (g_hash_table_lookup (inbox->settings, "key"), ==, stays);
       g_assert_cmpstr (value_of (inbox->constants), ==, stays);
       g_assert_cmpstr (value_of (inbox->bests), ==, stays);
       g_assert_cmpuint (g_array_index (inbox->present, NodeId, 0).number, ==, 1 + newer);

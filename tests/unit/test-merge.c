@@ -70,7 +70,7 @@ test_both_sides_come_together (void)
   save_one (a, row_make ("/1/0", 10, 1000000, 0.1));
   save_one (a, row_make ("/2/0", 20, 4000000, 0.1));
   scribe_event (a, "only a", NULL, "/1", 0, NULL);
-  scribe_set (a, "color", "red");
+  save_best (a, "color", "red");
   save_one (b, row_make ("/1/1", 11, 2000000, 0.1));
   save_one (b, row_make ("/2", 2, 3000000, 0.2));
   scribe_event (b, "only b", NULL, NULL, 0, NULL);
@@ -89,7 +89,7 @@ test_both_sides_come_together (void)
                  " WHERE kind IN ('common', 'only a', 'only b', 'merged') ORDER BY kind)",
                  "common, merged, only a, only b");
   assert_answer (pair.out, "SELECT count (*) FROM run WHERE key = 'id' AND value = 'run-1'", "1");
-  assert_answer (pair.out, "SELECT value FROM run WHERE key = 'color'", "red");
+  assert_answer (pair.out, "SELECT value FROM best WHERE name = 'color'", "red");
   assert_answer (pair.out, "SELECT value FROM run WHERE key = 'done'", "0.500000");
   g_assert_cmpuint (totals.rows[0], ==, 3);
   g_assert_cmpuint (totals.rows[1], ==, 3);
@@ -151,8 +151,8 @@ test_figures_are_of_their_file (void)
       sqlite3 *db = NULL;
       fall_apart (&pair, &a, &b);
       save_one (a, row_make ("/1/0", 10, 1000000, 0.1));
-      scribe_set (a, "color", "a");
-      scribe_set (b, "color", "b");
+      save_best (a, "color", "a");
+      save_best (b, "color", "b");
       for (guint i = 2; i < 7; i++)
         {
           g_autofree char *path = g_strdup_printf ("/%u", i);
@@ -182,7 +182,8 @@ test_figures_are_of_their_file (void)
       g_assert_nonnull (totals.damage[1]);
       g_assert_nonnull (
           strstr (totals.damage[1], newer == 0 ? "(1 of 6 results)" : "(1 of 9 results)"));
-      assert_answer (pair.out, "SELECT value FROM run WHERE key = 'color'", newer == 0 ? "a" : "b");
+      assert_answer (pair.out, "SELECT value FROM best WHERE name = 'color'",
+                     newer == 0 ? "a" : "b");
     }
 }
 

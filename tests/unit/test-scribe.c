@@ -26,7 +26,7 @@ test_what_was_saved_stands_in_the_published_file (void)
   scribe_told (scribe, "left", &two, NULL, 0, "crashed", 0);
   scribe_constant (scribe, "input/a.tsp", "ay", input);
   scribe_best (scribe, "length", "x", best, NULL);
-  scribe_set (scribe, "term", "1");
+  save_best (scribe, "term", "1");
   scribe_event (scribe, "crash", &two, "/0/1", 1500000, "gone");
   save_one (scribe, row_make ("/0/1", 12345, 1500000, 0.25));
   finish (place, scribe);
@@ -39,10 +39,10 @@ test_what_was_saved_stands_in_the_published_file (void)
   assert_answer (place->target, "SELECT group_concat(path) FROM missing", "/0/0");
   assert_answer (place->target, "SELECT value FROM constant WHERE name = 'input/a.tsp'",
                  "four lines\n");
-  assert_answer (place->target, "SELECT value FROM best", "42");
+  assert_answer (place->target, "SELECT value FROM best WHERE name = 'length'", "42");
   assert_answer (place->target, "SELECT cause FROM node WHERE left IS NOT NULL", "crashed");
   assert_answer (place->target, "SELECT detail FROM event WHERE kind = 'crash'", "gone");
-  assert_answer (place->target, "SELECT value FROM run WHERE key = 'term'", "1");
+  assert_answer (place->target, "SELECT value FROM best WHERE name = 'term'", "1");
   assert_answer (place->target, "SELECT value FROM run WHERE key = 'argv'", "[b'8', b'two words']");
   assert_answer (place->target, "PRAGMA integrity_check", "ok");
   assert_answer (place->target, "PRAGMA application_id", "1396790350");
@@ -134,12 +134,13 @@ test_nothing_is_published_when_nothing_changed (void)
   struct stat before, after;
 
   save_one (scribe, row_make ("/0", 1, 1, 0.5));
+  save_best (scribe, "name", "a name");
   finish (place, scribe);
   guint64 generation = place->generation;
   g_assert_cmpint (stat (place->target, &before), ==, 0);
   save_one (scribe, row_make ("/0", 1, 1, 0.5));
   save_one (scribe, row_make ("/0/3", 1, 1, 0.5));
-  scribe_set (scribe, "name", "a name");
+  save_best (scribe, "name", "a name");
   finish (place, scribe);
   g_assert_cmpint (stat (place->target, &after), ==, 0);
   scribe_free (scribe);

@@ -14,12 +14,12 @@ assert_all_is_in_the_file (Place *place)
   assert_answer (place->target, "SELECT value FROM run WHERE key = 'answer'", "92\n");
   assert_answer (place->target, "SELECT value FROM run WHERE key = 'exit'", "0");
   assert_answer (place->target, "SELECT value FROM run WHERE key = 'id'", "run-1");
-  assert_answer (place->target, "SELECT value FROM run WHERE key = 'term'", "7");
+  assert_answer (place->target, "SELECT value FROM best WHERE name = 'term'", "7");
   g_autofree char *number = g_strdup_printf ("%" G_GUINT64_FORMAT, place->generation);
   assert_answer (place->target, "SELECT value FROM run WHERE key = 'generation'", number);
   assert_answer (place->target, "SELECT hex(value) FROM constant WHERE name NOT LIKE 'run/%'",
                  "000102");
-  assert_answer (place->target, "SELECT hex(value) FROM best", "000102");
+  assert_answer (place->target, "SELECT hex(value) FROM best WHERE name = 'best'", "000102");
   assert_answer (place->target, "SELECT address FROM node", "unix:/somewhere");
   assert_answer (place->target, "SELECT cause FROM node", "gone at a take-over");
   assert_answer (place->target, "SELECT detail FROM event WHERE kind = 'taken over'",
@@ -39,7 +39,7 @@ test_everything_is_taken_over (void)
   scribe_joined (scribe, &one, "host1", "here", "unix:/somewhere");
   scribe_constant (scribe, "const/matrix", "ay", bytes);
   scribe_best (scribe, "best", "ay", bytes, NULL);
-  scribe_set (scribe, "term", "7");
+  save_best (scribe, "term", "7");
   scribe_answer (scribe, answer, 0);
   save_one (scribe, row_make ("/0/1", -5, 1234567, 0.25));
   deep[199] = 1;
