@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See view-server.h. Each connection carries one request. Tests: view.sh. */
+/* See view-server.h. Each connection carries one request. Tests:
+ * test-view-server, view.sh. */
 #include "view-server.h"
 
 #include <string.h>
