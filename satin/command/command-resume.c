@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `satin resume`: starts a run from a checkpoint. Program, arguments, working directory and launch
  * options are the recorded ones, unless the command line has others. One thread, except for the
- * first look. Tests: total.sh, suspend.sh, early.sh. */
+ * first look. Tests: test-launched, total.sh, suspend.sh, early.sh. */
 #include "arguments.h"
 #include "command.h"
 #include "recorded.h"

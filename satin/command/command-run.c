@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `satin run`: starts a run from a command line. The founder judges what the checkpoint holds,
  * since only it knows the program's jobs; this file checks what shows from outside. One thread.
- * Tests: run.sh, input.sh. */
+ * Tests: test-launched, run.sh, input.sh. */
 #include "arguments.h"
 #include "command.h"
 
