@@ -4,7 +4,7 @@
  * launcher. The job is submitted when the launcher has sent all that a node needs to begin. That
  * contains the run's key, and the disk is shared. So `to` is written when the job has begun, and
  * truncated when the node has read it. Main loop, one thread.
- * Tests: sites.sh, slurm.sh. */
+ * Tests: test-batch, sites.sh, slurm.sh. */
 #include "batch.h"
 #include "tasks.h"
 
@@ -132,7 +132,8 @@ submit (Batch *batch)
     return command_say ("sbatch: %s", words != NULL ? g_strstrip (words) : "it failed"), FALSE;
   /* sbatch prints "NUMBER" or "NUMBER;CLUSTER" */
   batch->job = g_strndup (said, strspn (said, "0123456789"));
-  return batch->job[0] != '\0' || (command_say ("sbatch said no number: %s", said), FALSE);
+  return batch->job[0] != '\0'
+         || (command_say ("sbatch said no number: %s", g_strchomp (said)), FALSE);
 }
 
 static void
