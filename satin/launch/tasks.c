@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See tasks.h. batch.c fills the folder of a task. Tests: sites.sh, slurm.sh, mpi.sh. */
+/* See tasks.h. batch.c fills the folder of a task. Tests: test-tasks, sites.sh, slurm.sh,
+ * mpi.sh. */
 #include "tasks.h"
 #include "batch.h"
 #include "sites.h"
