@@ -225,6 +225,9 @@ test_long_rows_are_followed_through_their_pages (Fixture *f, gconstpointer unuse
       memset (image.data + 20, 0, 60); /* not the page size */
       put_back (f, image.data, image.size);
       g_assert_cmpuint (rows_kept (f, lengths[i], 50, NULL), ==, 50);
+      image.data[16] = 32, image.data[17] = 0; /* a page size that is wrong */
+      put_back (f, image.data, image.size);
+      g_assert_cmpuint (rows_kept (f, lengths[i], 50, NULL), ==, 50);
       memset (image.data, 0, 100); /* the page size too */
       put_back (f, image.data, image.size);
       g_assert_cmpuint (rows_kept (f, lengths[i], 50, NULL), ==, 50);
