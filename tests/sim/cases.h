@@ -7,6 +7,9 @@
 
 /* Returns FAULT_NONE if there is no fault of that name. */
 FaultKind cases_fault (const char *name);
+/* Makes the plan of a case as cases_note writes it, without the option. FALSE: `text` is no case,
+ * and there is no plan. */
+gboolean cases_read (const char *text, Plan *plan);
 /* Records the running case. cases_running returns it as options of the command line. */
 void cases_note (const Plan *plan);
 const char *cases_running (void);

@@ -2,6 +2,7 @@
 #include "gate.h"
 
 #include "cases.h"
+#include "plants.h"
 
 #include "coordinator/election.h"
 
@@ -81,12 +82,12 @@ kept_seeds_go_well (guint64 *runs)
   return TRUE;
 }
 
-/* Tries kept seeds first, then splits, crash points and other seeds. All of them pass without the
- * bug, so a failure is due to it. */
+/* Tries the case that showed the bug last, then kept seeds, splits, points of faults and other
+ * seeds. All of them pass without the bug, so a failure is due to it. */
 static int
 plant_is_caught (void)
 {
-  static const Enumeration singles[]
+  static const Enumeration searches[]
       = { { 15, 3, FALSE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1, FALSE, 0, FALSE, FALSE },
           { 15, 3, FALSE, ENUMERATE_SINGLES, FAULT_RESET, FAULT_NONE, 1, FALSE, 0, FALSE, FALSE },
           { 15, 3, TRUE, ENUMERATE_SINGLES, FAULT_SAVE, FAULT_NONE, 1, FALSE, 0, FALSE, FALSE },
@@ -99,17 +100,18 @@ plant_is_caught (void)
           { 31, 4, FALSE, ENUMERATE_SINGLES, FAULT_LEAVE, FAULT_NONE, 1, FALSE, 0, FALSE, FALSE },
           { 31, 2, TRUE, ENUMERATE_SINGLES, FAULT_SAVE, FAULT_NONE, 1, FALSE, 0, TRUE, FALSE },
           { 31, 4, TRUE, ENUMERATE_SINGLES, FAULT_SAVE, FAULT_NONE, 1, FALSE, 0, FALSE, FALSE },
-          { 31, 3, TRUE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1, FALSE, 0, TRUE, FALSE } };
+          { 31, 3, TRUE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1, FALSE, 0, TRUE, FALSE },
+          { 7, 3, TRUE, ENUMERATE_PAIRS, FAULT_SAVE, FAULT_SAVE, 5, FALSE, 0, FALSE, FALSE } };
   EnumerateResult result;
   Outcome outcome = { 0 };
   gboolean well = TRUE;
   guint64 runs = 0;
 
   printf ("1..1\n");
-  well = kept_seeds_go_well (&runs) && rows_heal ();
+  well = plants_go_well (cases_plant (), &runs) && kept_seeds_go_well (&runs) && rows_heal ();
   for (guint every = COARSE; well && every > 0; every = every == COARSE ? 1 : 0)
-    for (guint i = 0; well && i < G_N_ELEMENTS (singles); i++)
-      well = cases_enumerate (&singles[i], every, &result);
+    for (guint i = 0; well && i < G_N_ELEMENTS (searches); i++)
+      well = cases_enumerate (&searches[i], every, &result);
   well = well && cases_run_seeds (1, PLANT_SEEDS, &outcome);
   printf ("%sok 1 - the planted bug %s is caught: %s\n", well ? "not " : "", cases_plant (),
           cases_running ());
@@ -468,7 +470,7 @@ gate (void)
 
   if (cases_plant () != NULL)
     return plant_is_caught ();
-  printf ("1..%d\n", (int)G_N_ELEMENTS (tries) + 11);
+  printf ("1..%d\n", (int)G_N_ELEMENTS (tries) + 12);
   for (guint i = 0; i < G_N_ELEMENTS (tries); i++)
     {
       EnumerateResult result;
@@ -484,6 +486,10 @@ gate (void)
   start_us = g_get_monotonic_time ();
   well = kept_seeds_go_well (&kept);
   n_bad += !report (++number, well, "seeds that have found something", kept, start_us);
+  guint64 shows = 0;
+  start_us = g_get_monotonic_time ();
+  well = plants_go_well (NULL, &shows);
+  n_bad += !report (++number, well, "cases that show planted bugs, without them", shows, start_us);
   start_us = g_get_monotonic_time ();
   n_bad += !report (++number, same_twice (1, CHECK_TWICE), "a seed is the same run each time",
                     2 * CHECK_TWICE, start_us);

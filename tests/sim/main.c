@@ -277,45 +277,17 @@ command_split (void)
   return print_outcome (&outcome);
 }
 
-static void
-add_fault (Plan *plan, const char *text)
-{
-  g_auto (GStrv) parts = g_strsplit_set (text, ":@", 3);
-
-  if (g_strv_length (parts) == 3 && cases_fault (parts[0]) != FAULT_NONE)
-    swarm_add_fault (plan, cases_fault (parts[0]), (guint)strtoul (parts[1], NULL, 10),
-                     strtoull (parts[2], NULL, 10));
-}
-
 static int
 command_case (void)
 {
-  g_auto (GStrv) parts = g_strsplit (option_case, ",", 0);
-  unsigned n_jobs = 0, n_nodes = 0;
-  const char *aborts;
   Outcome outcome;
   Plan plan;
 
-  if (parts[0] == NULL || sscanf (parts[0], "%u/%u", &n_jobs, &n_nodes) != 2 || n_jobs < 1
-      || n_jobs > TREE_JOBS_MAX)
+  if (!cases_read (option_case, &plan))
     {
       fprintf (stderr, "not a case: '%s'\n", option_case);
       return 2;
     }
-  aborts = strstr (parts[0], "/aborts");
-  swarm_fixed_plan (
-      n_jobs, n_nodes, strstr (parts[0], "checkpoint") != NULL, strstr (parts[0], "phased") != NULL,
-      aborts != NULL ? (guint)strtoul (aborts + strlen ("/aborts"), NULL, 10) : 0, &plan);
-  plan.buddies = strstr (parts[0], "mirror") != NULL    ? SIM_MIRROR
-                 : strstr (parts[0], "/cut") != NULL    ? SIM_CUT
-                 : strstr (parts[0], "theft") != NULL   ? SIM_THEFT
-                 : strstr (parts[0], "ring") != NULL    ? SIM_RING
-                 : strstr (parts[0], "buddies") != NULL ? SIM_BUDDIES
-                                                        : SIM_NO_BUDDIES;
-  if (strstr (parts[0], "lasting") != NULL)
-    enumerate_make_lasting (&plan);
-  for (guint i = 1; parts[i] != NULL && plan.n_faults < SIM_FAULTS_MAX; i++)
-    add_fault (&plan, parts[i]);
   cases_note (&plan);
   sim_run (&plan, SIM_LINE, &outcome);
   tree_free ((Tree *)plan.tree);
