@@ -45,12 +45,9 @@ static guint64
 copied_after_us (const Sim *sim)
 {
   const Plan *plan = sim->plan;
-  guint64 longest_us = 0;
 
-  for (guint32 i = 0; i < plan->tree->n; i++)
-    for (guint k = 0; k < G_N_ELEMENTS (plan->tree->jobs[i].cost_us); k++)
-      longest_us = MAX (longest_us, plan->tree->jobs[i].cost_us[k]);
-  return plan->copy_us + longest_us + plan->scan_us + COPY_DELAYS * (plan->delay_us + plan->wan_us);
+  return plan->copy_us + plan->tree->longest_us + plan->scan_us
+         + COPY_DELAYS * (plan->delay_us + plan->wan_us);
 }
 
 static void

@@ -25,13 +25,7 @@ check_has_only (const Sim *sim, guint32 kinds)
 static guint64
 longest_us (const Sim *sim)
 {
-  const Tree *tree = sim->plan->tree;
-  guint32 longest_us = 0;
-
-  for (guint32 i = 0; i < tree->n; i++)
-    for (guint32 phase = 0; phase <= tree->jobs[i].n_phases; phase++)
-      longest_us = MAX (longest_us, tree->jobs[i].cost_us[phase]);
-  return (guint64)longest_us * (sim->plan->slow_node ? SIM_SLOW_FACTOR : 1);
+  return sim->plan->tree->longest_us * (sim->plan->slow_node ? SIM_SLOW_FACTOR : 1);
 }
 
 /* TRUE: nothing goes wrong in this plan. */

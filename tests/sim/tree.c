@@ -332,6 +332,7 @@ fill_job (Tree *tree, guint32 number, const TreeShape *shape, Rng *rng)
       if (shape->even)
         job->cost_us[phase] = job->n_phases == 0 ? shape->cost_max_us : 1;
       tree->work_us += job->cost_us[phase];
+      tree->longest_us = MAX (tree->longest_us, job->cost_us[phase]);
     }
   tree->depth = MAX (tree->depth, job->depth);
 }

@@ -59,6 +59,7 @@ typedef struct
   Digest *blob_digests;
   gboolean speaks; /* there are some */
   guint64 work_us; /* of all jobs */
+  guint64 longest_us; /* the longest time that a job computes before it spawns or ends */
   guint depth;     /* of the deepest job */
   GHashTable *by_path;
   Stems *stems;
