@@ -213,24 +213,27 @@ it_fits_on_the_screen (void)
     g_ptr_array_add (events, (gpointer) "12:00:00 node 1.1 is gone, which is a long event that is "
                                         "longer than many a screen is wide, or is it not?");
   for (guint n = 0; n < 40; n += 13)
-    for (guint lines = 1; lines < 60; lines++)
-      for (guint columns = 1; columns < 130; columns += 7)
-        {
-          g_autoptr (TopSample) sample = many_nodes (n);
-          TopView view = { .columns = columns,
-                           .lines = lines,
-                           .keys = TRUE,
-                           .first = 1000,
-                           .folded = lines % 2 == 0,
-                           .events = events,
-                           .clock = "12:00:00" };
-          g_autofree char *screen = top_view_draw (&view, sample);
-          g_auto (GStrv) all = g_strsplit (screen, "\n", -1);
+    {
+      g_autoptr (TopSample) sample = many_nodes (n);
 
-          g_assert_cmpuint (g_strv_length (all) - 1, <=, lines);
-          for (guint i = 0; all[i] != NULL; i++)
-            g_assert_cmpuint (shown_width (all[i]), <=, columns);
-        }
+      for (guint lines = 1; lines < 60; lines++)
+        for (guint columns = 1; columns < 130; columns += 7)
+          {
+            TopView view = { .columns = columns,
+                             .lines = lines,
+                             .keys = TRUE,
+                             .first = 1000,
+                             .folded = lines % 2 == 0,
+                             .events = events,
+                             .clock = "12:00:00" };
+            g_autofree char *screen = top_view_draw (&view, sample);
+            g_auto (GStrv) all = g_strsplit (screen, "\n", -1);
+
+            g_assert_cmpuint (g_strv_length (all) - 1, <=, lines);
+            for (guint i = 0; all[i] != NULL; i++)
+              g_assert_cmpuint (shown_width (all[i]), <=, columns);
+          }
+    }
 }
 
 static void
