@@ -6,7 +6,8 @@
 #
 #   ARGUMENTS => ANSWER     ANSWER is the first printed line; exit code 0: the program's own check succeeded
 #   ARGUMENTS => =          the answer is what the program prints alone
-#   * ARGUMENTS => ANSWER   a line that `make check` runs, too: it takes seconds, long enough for a kill
+#   * ARGUMENTS => ANSWER   a line that `make check` runs, too: it takes a second or two, long enough for a kill
+#   + ARGUMENTS => ANSWER   a line that `make check-long` runs, too: a longer one
 #
 # A word that names a file beside the .expect file stands for that file. data:PATH is a file below $SATIN_DATA; without that
 # file the line is skipped. Usage: five.sh [all [NAME…]]: every line, of these programs.
@@ -125,11 +126,8 @@ for list in "$SATIN_SOURCE"/apps/*/*.expect; do
   ok "$app is built" [ -x "$SATIN_BIN/$app" ]
   while IFS= read -r line; do
     [[ $line =~ ^[[:space:]]*(#|$) ]] && continue
-    if [[ $line == '* '* ]]; then
-      line=${line#'* '}
-    elif [ "$all" != all ]; then
-      continue
-    fi
+    [ "$all" = all ] || [[ $line == '* '* ]] || { is_long && [[ $line == '+ '* ]]; } || continue
+    line=${line#[*+] }
     read -ra words_of_line <<<"${line%%=>*}"
     wanted=${line#*=> }
     command=("$SATIN_BIN/$app") missing=
