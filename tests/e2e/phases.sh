@@ -4,8 +4,10 @@
 . "$(dirname "$0")/lib.sh"
 phases=$SATIN_BIN/../tests/e2e/phases
 file=$work/phases.satin
-million=1000000 spins=800 grains=2000
-[ -n "${SATIN_SANITIZED-}" ] && million=100000 spins=8000 grains=10000
+million=1000000 spins=400 grains=2000
+# The phases of each lane: long enough for a kill.
+steps=$((million / 10))
+[ -n "${SATIN_SANITIZED-}" ] && million=100000 spins=8000 grains=10000 steps=20000
 
 kept () { sqlite3 "$file" 'SELECT max (children) FROM keep' 2>/dev/null || echo 0; }
 has_kept () { [ "$(kept)" -gt "$1" ] 2>/dev/null; }
@@ -39,16 +41,16 @@ is "the kept rows are removed when the job is done" "$(sqlite3 "$file" 'SELECT c
 
 # Lanes on several nodes.
 rm -f "$file"
-try "$phases" --workers 2 3 $((million / 5)) $grains
+try "$phases" --workers 2 3 $steps $grains
 lanes=$answer
-begin "$satin" run -n 3 --name lanes --checkpoint "$file" --interval 0.1 -- "$phases" 3 $((million / 5)) $grains
+begin "$satin" run -n 3 --name lanes --checkpoint "$file" --interval 0.1 -- "$phases" 3 $steps $grains
 ok "nodes keep phases" wait_for $((20 * slow)) has_kept 0
 kill -9 "$(other_of lanes)" 2>/dev/null
 ended
 is "with a node killed: the answer" "$answer" "$lanes"
 
 rm -f "$file"
-begin "$satin" run -n 3 --name all --checkpoint "$file" --interval 0.1 -- "$phases" 3 $((million / 5)) $grains
+begin "$satin" run -n 3 --name all --checkpoint "$file" --interval 0.1 -- "$phases" 3 $steps $grains
 ok "nodes keep phases again" wait_for $((20 * slow)) has_kept 0
 # shellcheck disable=SC2046
 kill -9 $(our_nodes) 2>/dev/null
