@@ -12,16 +12,16 @@ is "on four nodes: the answer" "$answer" "first right"
 try "$satin" run -n 3 --tcp -- "$first" 4 4 200
 is "over TCP too" "$answer" "first right"
 
-begin "$satin" run -n 4 --name first-k --checkpoint "$work/k.satin" --interval 0.1 -- "$first" 40 5 400
+begin "$satin" run -n 4 --name first-k --checkpoint "$work/k.satin" --interval 0.1 -- "$first" 24 5 400
 ok "four nodes are up" wait_for $((20 * slow)) up first-k 4
 for victim in other_of master_of other_of; do
-  sleep "0.$((RANDOM % 5))"
+  sleep "0.$((RANDOM % 3))"
   kill -9 "$($victim first-k)" 2>/dev/null
 done
 ended
 is "while nodes are killed: the answer" "$answer" "first right"
 
-begin "$satin" run -n 4 --name first-a --checkpoint "$file" --interval 0.1 -- "$first" 40 5 400
+begin "$satin" run -n 4 --name first-a --checkpoint "$file" --interval 0.1 -- "$first" 16 5 400
 ok "rows appear in the file" wait_for $((20 * slow)) has_rows "$file" 2
 # shellcheck disable=SC2046
 kill -9 $(our_nodes) 2>/dev/null
