@@ -8,7 +8,7 @@ file=$work/shapes.satin
 
 # With sanitizers stacks are small and programs slow.
 deep=100000 wide=1000000
-tooth=2500 child=4000
+tooth=2500 child=2000
 [ $slow -gt 1 ] && deep=2000 wide=20000 tooth=125000 child=200000
 
 right () # NAME SHAPE COMMAND…
@@ -32,7 +32,7 @@ right "a comb whose spine is stolen" spine "$shapes" --workers 4 spine $deep 50
 right "a wide job with large arguments" blocks "$shapes" --workers 2 blocks $((wide / 5)) 20
 right "a wide job with bytes" texts "$shapes" --workers 2 texts $((wide / 5)) 20
 right "results of many MiB come over the network" large \
-  "$satin" run -n 2 -w 1 --tcp --stats "$work/large" -- "$shapes" large $((slow > 1 ? 16 : 64)) 100000000
+  "$satin" run -n 2 -w 1 --tcp --stats "$work/large" -- "$shapes" large $((slow > 1 ? 16 : 64)) 40000000
 ok "one of them was stolen" grep -q '"steals_remote": [1-9]' "$work/large"
 right "a comb on three nodes" comb "$satin" run -n 3 -w 1 -- "$shapes" comb $((deep / 5)) 2000
 right "a wide job on three nodes" wide "$satin" run -n 3 -w 1 -- "$shapes" wide $((wide / 10)) 200
