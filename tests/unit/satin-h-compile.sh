@@ -7,15 +7,23 @@ c="${CC:-cc} -std=gnu11 -O2 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wconvers
 cxx="${CXX:-c++} -std=gnu++17 -O2 -Wall -Wextra -Werror -x c++"
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
+# ccache keeps nothing of what a compiler refuses, and it would hide the precompiled headers.
+export CCACHE_DISABLE=1
 n=0
 
-# Both languages read a precompiled satin.h: without it, reading the header took most of the time.
+# All compilers read a precompiled satin.h: without it, reading the header took most of the time.
 for language in c cxx; do
   mkdir "$folder/$language"
   cp "$source/satin/satin.h" "$folder/$language"
   ${!language% -Werror*} $flags -x ${language/xx/++}-header -o "$folder/$language/satin.h.gch" "$folder/$language/satin.h" 2>/dev/null
 done
 c="${c/ -Werror/ -I$folder/c -Werror}" cxx="${cxx/ -Werror/ -I$folder/cxx -Werror}"
+clang="clang -x c" clangxx="clang++ -std=gnu++17 -x c++"
+for language in clang clangxx; do
+  command -v "${!language%% *}" >/dev/null || continue
+  ${!language}-header $flags -o "$folder/$language.pch" "$source/satin/satin.h" 2>/dev/null \
+    && printf -v $language '%s -include-pch %s' "${!language}" "$folder/$language.pch"
+done
 
 result ()
 {
@@ -33,7 +41,8 @@ compiles ()
   fi
 }
 
-# refuses PATTERN PROGRAM-TEXT: the program does not compile, and the compiler's messages match PATTERN.
+# refuses PATTERN PROGRAM-TEXT: the program does not compile, and the compiler's messages match PATTERN. They stay in the files
+# log.c and log.cxx.
 refuses ()
 {
   local language text
@@ -41,14 +50,14 @@ refuses ()
   text='#include <satin.h>
 SATIN_JOB (fib, int64_t, (int32_t, n)) { return n; }'
   printf '%s\n%s\n' "$text" "$2" >"$folder/bad.c"
-  for language in "$c" "$cxx"; do
-    if $language $flags -c -o "$folder/out.o" "$folder/bad.c" 2>"$folder/log"; then
+  for language in c cxx; do
+    if ${!language} $flags -c -o "$folder/out.o" "$folder/bad.c" 2>"$folder/log.$language"; then
       result "not ok" "compiled: $2"
-    elif grep -q -e "$1" "$folder/log"; then
-      result ok "refused (${language:0:3}): $2"
+    elif grep -q -e "$1" "$folder/log.$language"; then
+      result ok "refused (${!language:0:3}): $2"
     else
       result "not ok" "refused without saying '$1': $2"
-      sed 's/^/# /' "$folder/log"
+      sed 's/^/# /' "$folder/log.$language"
     fi
   done
 }
@@ -137,14 +146,16 @@ refuses_once ()
   local compiler
 
   refuses "$1" "$2"
-  for compiler in "clang -x c" "clang++ -std=gnu++17 -x c++" "$c" "$cxx"; do
-    command -v ${compiler%% *} >/dev/null || { result ok "# SKIP no ${compiler%% *}"; continue; }
-    $compiler $flags -c -o "$folder/out.o" "$folder/bad.c" 2>"$folder/log"
-    if [ "$(grep -c 'error:' "$folder/log")" -eq "${3:-1}" ] && grep 'error:' "$folder/log" | head -n 1 | grep -q -e "$1"; then
-      result ok "one error (${compiler%% *}): $2"
+  for compiler in clang clangxx c cxx; do
+    command -v ${!compiler%% *} >/dev/null || { result ok "# SKIP no ${!compiler%% *}"; continue; }
+    [[ $compiler != clang* ]] \
+      || ${!compiler} $flags -c -o "$folder/out.o" "$folder/bad.c" 2>"$folder/log.$compiler"
+    if [ "$(grep -c 'error:' "$folder/log.$compiler")" -eq "${3:-1}" ] \
+      && grep 'error:' "$folder/log.$compiler" | head -n 1 | grep -q -e "$1"; then
+      result ok "one error (${!compiler%% *}): $2"
     else
-      result "not ok" "one error (${compiler%% *}): $2"
-      sed 's/^/# /' "$folder/log"
+      result "not ok" "one error (${!compiler%% *}): $2"
+      sed 's/^/# /' "$folder/log.$compiler"
     fi
   done
 }
