@@ -22,11 +22,20 @@ again = yes
 command = $away sh -c
 END
 printf '[site here]\nnodes = 2\nworkers = 1\nagain = yes\n' >"$work/here"
-# The nodes of RUN at SITE that are up: NAME PID.
-at () { "$satin" status "$1" 2>/dev/null | awk -v site="$2" '$3 == site && $4 == "up" { print $1, $2 }'; }
-counts () { [ "$(at "$1" here | wc -l):$(at "$1" there | wc -l)" = "$2" ]; } # RUN HERE:THERE
+# Sets here and there to the nodes of RUN at these sites that are up, one a line: NAME PID. One `satin status` answers for both:
+# these functions are called often.
+look_at () # RUN
+{
+  local name pid site state _
+  here='' there=''
+  while read -r name pid site state _; do
+    [[ $state == up && $site =~ ^(here|there)$ ]] && printf -v "$site" '%s%s %s\n' "${!site}" "$name" "$pid"
+  done < <("$satin" status "$1" 2>/dev/null)
+}
+at () { look_at "$1"; printf %s "${!2}"; }                                                  # RUN SITE
+counts () { look_at "$1"; here=${here//[!$'\n']/} there=${there//[!$'\n']/}; [ "${#here}:${#there}" = "$2" ]; } # RUN HERE:THERE
 one_of () { at "$1" "$2" | tail -n 1; }
-lacks () { ! at "$1" "$2" | grep -qx "$3"; } # RUN SITE NODE
+lacks () { look_at "$1"; [[ $'\n'${!2} != *$'\n'"$3"$'\n'* ]]; } # RUN SITE NODE
 said () { grep -c "$1" "$work/begun.words"; }
 
 choose_heavy
