@@ -35,9 +35,10 @@ children_of () { cat /proc/"$1"/task/*/children 2>/dev/null; } # PID
 # Process ids of the processes whose command line contains WORDS. Each of its arguments is followed by a space.
 said_by () # WORDS
 {
-  local file words
+  local file words word
   for file in /proc/[0-9]*/cmdline; do
-    words=$(tr '\0' ' ' 2>/dev/null <"$file")
+    words=''
+    while IFS= read -r -d '' word || [ -n "$word" ]; do words+="$word "; done 2>/dev/null <"$file"
     [[ $words != *"$1"* ]] || { file=${file#/proc/}; echo "${file%/cmdline}"; }
   done
 }
@@ -160,17 +161,21 @@ gone () # PID: no such process, or a zombie
 # after five times the limit at the latest.
 wait_for ()
 {
-  local limit=$(($1 * 1000000)) counted=0 since=${EPOCHREALTIME/[.,]/} last now busy rest
+  local limit=$(($1 * 1000000)) counted=0 since=${EPOCHREALTIME/[.,]/} last now busy rest least
   shift
   last=$since
   until "$@"; do
     look_around
     now=${EPOCHREALTIME/[.,]/}
-    # The pause is as long as the check, after the first second four times as long; always 50 to 400 ms.
-    rest=$(((now - last) * (now - since > 1000000 ? 4 : 1)))
+    # The pause is twice as long as the check, after the first second four times as long, but 50 to 400 ms; and at least a tenth
+    # of the wait so far, up to 1 s, so that long waits start few processes.
+    rest=$(((now - last) * (now - since > 1000000 ? 4 : 2)))
+    least=$(((now - since) / 10))
+    least=$((least < 50000 ? 50000 : least > 1000000 ? 1000000 : least))
+    rest=$((rest > 400000 ? 400000 : rest))
     counted=$((counted + (now - last > 1000000 ? 1000000 : now - last) * 100 / busy))
     [ $counted -ge $limit ] || [ $((now - since)) -ge $((5 * limit)) ] && return 1
-    rest_us $((rest < 50000 ? 50000 : rest > 400000 ? 400000 : rest))
+    rest_us $((rest < least ? least : rest))
     last=${EPOCHREALTIME/[.,]/}
     counted=$((counted + (last - now) * 100 / busy))
   done
@@ -216,10 +221,22 @@ other_of () { nodes_of "$1" | awk '!/"master"/ { print $1; exit }'; }
 # Unfinished jobs count, too.
 has_worked ()
 {
-  local figure=at_risk_all_s
-  [ -n "${3-}" ] && figure=at_risk_s
-  "$satin" status "$1" --json 2>/dev/null | tr -d ' \n' | sed 's/"nodes":\[/\n/; s/},{/}\n{/g' | grep -F -- "${3:+\"pid\":$3,}" \
-    | head -n 1 | sed -n "s/.*\"$figure\":\([0-9.][0-9.]*\).*/\1/p" | awk -v least="$2" '$1 + 0 >= least + 0 { found = 1 } END { exit !found }'
+  local figure=at_risk_all_s json line
+  json=$("$satin" status "$1" --json 2>/dev/null)
+  json=${json//[ $'\n']/}
+  line=${json%%'"nodes":['*}
+  if [ -n "${3-}" ]; then
+    figure=at_risk_s
+    while read -r line; do [[ $line != *"\"pid\":$3,"* ]] || break; done <<<"${json//'},{'/$'}\n{'}"
+  fi
+  [[ $line == *"${3:+\"pid\":$3,}"* && $line =~ .*\"$figure\":([0-9.]+) ]] && at_least "${BASH_REMATCH[1]}" "$2"
+}
+at_least () # NUMBER NUMBER: compares thousandths, without a process
+{
+  local a b
+  [[ $1 == *.* ]] && a=${1#*.}000 || a=000
+  [[ $2 == *.* ]] && b=${2#*.}000 || b=000
+  [ $((10#0${1%%.*} * 1000 + 10#${a:0:3})) -ge $((10#0${2%%.*} * 1000 + 10#${b:0:3})) ]
 }
 
 # A URI with mode=rw: sqlite3 would create a missing file.
