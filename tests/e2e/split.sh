@@ -15,22 +15,33 @@ sites () # HOST…: a file of sites, one node each
     printf 'setup = NAPS_LOG=%s.%s NAPS_HASTE=%s; export NAPS_LOG NAPS_HASTE\n' "$log" "$i" "$haste"
   done
 }
-leaves () { cat "$log.$1" 2>/dev/null | wc -c; } # HOST
+leaves () { [ -e "$log.$1" ] && stat -c %s "$log.$1" || echo 0; } # HOST
 goes_on () { [ "$(leaves "$1")" -gt "$2" ]; }    # HOST LEAVES
-says () { cat "$runs/$1"/node-*.log 2>/dev/null | grep -q "$2"; } # RUN WORDS
+says () { grep -qs "$2" "$runs/$1"/node-*.log; } # RUN WORDS
 # HOST RUN: the nodes of RUN as a node on HOST sees them, and which is master.
-seen_from () { at "$1" "$satin" status "$2" --json 2>/dev/null | tr -d ' \n' | sed 's/.*"nodes":\[//; s/},{/}\n{/g'; }
-sees () { [ "$(seen_from "$1" "$2" | grep -c '"pid"')" -eq "$3" ]; } # HOST RUN NODES
-master_seen () { seen_from "$1" "$2" | sed -n 's/.*"pid":\([0-9]*\),.*"master".*/\1/p'; }
+seen_from () # sets seen, their number, and master
+{
+  local json line
+  json=$(at "$1" "$satin" status "$2" --json 2>/dev/null)
+  json=${json//[ $'\n']/}
+  json=${json#*'"nodes":['}
+  seen=0 master=''
+  while read -r line; do
+    [[ $line == *'"pid"'* ]] && seen=$((seen + 1))
+    [[ $line =~ .*'"pid":'([0-9]*),.*'"master"' ]] && master=${BASH_REMATCH[1]}
+  done <<<"${json//'},{'/$'}\n{'}"
+}
 # find_master sets `elder` to the master that host 1 sees; elder_leads: that node is master again.
-find_master () { elder=$(master_seen 1 "$1"); [ -n "$elder" ]; } # RUN
-elder_leads () { [ "$(master_seen 1 "$1")" = "$elder" ]; }       # RUN
+find_master () { seen_from 1 "$1"; elder=$master; [ -n "$elder" ]; } # RUN
+elder_leads () { seen_from 1 "$1"; [ "$master" = "$elder" ]; }       # RUN
 one_master () # RUN HOST HOST NODES
 {
-  local one other
-  sees "$2" "$1" "$4" && sees "$3" "$1" "$4" || return
-  one=$(master_seen "$2" "$1") other=$(master_seen "$3" "$1")
-  [ -n "$one" ] && [ "$one" = "$other" ]
+  local one
+  seen_from "$2" "$1"
+  one=$master
+  [ -n "$one" ] && [ "$seen" -eq "$4" ] || return
+  seen_from "$3" "$1"
+  [ "$seen" -eq "$4" ] && [ "$master" = "$one" ]
 }
 start () # NAME DEPTH OPTION…
 {
