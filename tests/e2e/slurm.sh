@@ -41,7 +41,12 @@ printf '[site here]\nworkers = 1\nlisten = 127.0.0.1\n[site vu]\nlauncher = slur
 job () { squeue -h -t running -o %i | tail -n 1; } # the number of the running job
 state_of () { scontrol show job "$1" 2>/dev/null | sed -n 's/.*JobState=\([A-Z_]*\).*/\1/p'; }
 # The node of the previous job may still be listed when the next job begins.
-replaced () { [ -n "$(job)" ] && [ "$(job)" != "$1" ] && up again 2 && [[ $'\n'$(nodes_of again) != *$'\n'"$2 "* ]]; } # JOB NODE
+replaced () # JOB NODE
+{
+  local now
+  now=$(job)
+  [ -n "$now" ] && [ "$now" != "$1" ] && up again 2 && [[ $'\n'$(nodes_of again) != *$'\n'"$2 "* ]]
+}
 choose_heavy
 # The launcher's own program file may be removed meanwhile.
 cp "$satin" "$work/satin"

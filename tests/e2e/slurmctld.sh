@@ -68,7 +68,7 @@ start_slurm ()
   done
   wait_for 30 eval '[ "$(sinfo -h -t idle -o %D 2>/dev/null)" = 2 ]'
 }
-queued () { [ "$(squeue -h -t "$1" -o %i | wc -l)" -eq "$2" ]; } # STATE NUMBER
+queued () { local ids; mapfile -t ids < <(squeue -h -t "$1" -o %i); [ ${#ids[@]} -eq "$2" ]; } # STATE NUMBER
 
 if ! start_slurm; then
   tail -n 3 "$work"/slurm*.log 2>/dev/null | sed 's/^/# /'
