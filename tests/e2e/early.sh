@@ -7,7 +7,7 @@
 trap 'stop_servers; leave' EXIT
 export HEAVY_GO=$work/go HEAVY_LOG=$work/log
 heavy=$SATIN_BIN/../tests/e2e/heavy
-jobs=9000 bytes=1000
+jobs=1800 bytes=5000
 made=$work/made.db
 
 # The run is suspended when all jobs but the gate are computed.
@@ -89,7 +89,7 @@ if start_sftp "$work/sftp"; then
   make_shim "$work/shim" && slowly=(env "${shim[@]}" CURL_SHIM_RATE=4000000)
   : >"$HEAVY_LOG"
   begin "${slowly[@]}" "$satin" resume "$uri/d.db"
-  until is_coming >/dev/null || gone "$begun"; do sleep 0.002; done
+  until is_coming >/dev/null || gone "$begun"; do rest_us 2000; done
   # shellcheck disable=SC2046
   kill -KILL $(tree_of $(children_of "$server_pid"))
   ended
@@ -105,7 +105,7 @@ if start_sftp "$work/sftp"; then
   stalls () { # NAME: interrupted, it ends
     local name=$1
     for _ in 1 2 3 4 5; do # without a shim the transfer may end first: then the test is repeated
-      until is_coming >/dev/null || gone "$begun"; do sleep 0.002; done
+      until is_coming >/dev/null || gone "$begun"; do rest_us 2000; done
       tree=$(tree_of "$server_pid")
       # shellcheck disable=SC2086
       kill -STOP $tree
@@ -135,7 +135,7 @@ if start_sftp "$work/sftp"; then
 
   # A launcher that is killed before the run has a folder leaves its temporary folder. A later launcher removes that.
   begin "${slowly[@]}" "$satin" resume "$uri/d.db"
-  until is_coming >/dev/null || gone "$begun"; do sleep 0.001; done
+  until is_coming >/dev/null || gone "$begun"; do rest_us 1000; done
   kill -KILL "$begun" 2>/dev/null
   ended
   mkdir "$runs.living" "$runs.killed"
@@ -159,7 +159,7 @@ if start_sftp "$work/sftp"; then
     shift 2
     for _ in 1 2 3 4 5; do # without a shim the transfer may end first: then the test is repeated
       TMPDIR=$work/tmp slowly env --default-signal=INT "$@"
-      until compgen -G "$work/tmp/satin-copy-*/checkpoint*" >/dev/null || gone "$begun"; do sleep 0.002; done
+      until compgen -G "$work/tmp/satin-copy-*/checkpoint*" >/dev/null || gone "$begun"; do rest_us 2000; done
       kill "-$signal" "$begun" 2>/dev/null
       ended
       [ "$code" -eq 0 ] || break
@@ -187,7 +187,7 @@ if start_sftp "$work/sftp"; then
   for ((; tries > 0; tries--)); do
     cp "$made" "$work/sftp/files/g.db"; : >"$HEAVY_LOG"
     begin "$satin" resume "$uri/g.db"
-    until is_coming >/dev/null || gone "$begun"; do sleep 0.002; done
+    until is_coming >/dev/null || gone "$begun"; do rest_us 2000; done
     rm "$work/sftp/files/g.db"
     ended
     if [ "$code" = 4 ]; then
