@@ -32,7 +32,7 @@ look_at () # RUN
     [[ $state == up && $site =~ ^(here|there)$ ]] && printf -v "$site" '%s%s %s\n' "${!site}" "$name" "$pid"
   done < <("$satin" status "$1" 2>/dev/null)
 }
-at () { look_at "$1"; printf %s "${!2}"; }                                                  # RUN SITE
+at () { look_at "$1"; printf %s "${!2}"; } # RUN SITE
 counts () { look_at "$1"; here=${here//[!$'\n']/} there=${there//[!$'\n']/}; [ "${#here}:${#there}" = "$2" ]; } # RUN HERE:THERE
 one_of () { at "$1" "$2" | tail -n 1; }
 lacks () { look_at "$1"; [[ $'\n'${!2} != *$'\n'"$3"$'\n'* ]]; } # RUN SITE NODE

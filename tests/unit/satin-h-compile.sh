@@ -7,7 +7,7 @@ c="${CC:-cc} -std=gnu11 -O2 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wconvers
 cxx="${CXX:-c++} -std=gnu++17 -O2 -Wall -Wextra -Werror -x c++"
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-# ccache keeps nothing of what a compiler refuses, and it would hide the precompiled headers.
+# ccache keeps nothing of what a compiler refuses, and with it a compiler does not use the precompiled headers below.
 export CCACHE_DISABLE=1
 n=0
 
