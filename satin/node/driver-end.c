@@ -131,6 +131,8 @@ driver_end (Driver *driver, int code, gboolean finished, const char *sentence)
                                                         &error))
     driver_say (driver, "%s", error->message);
   driver_set_ended (driver, finished ? PART_ON_FINISH : PART_ON_STOP, code, sentence);
+  if (!finished) /* main may take long to end; nobody wants its jobs any more */
+    engine_halt (driver->engine, FALSE);
   if (driver->config.solo)
     return;
   start_exit_timer (driver);

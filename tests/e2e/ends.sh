@@ -30,13 +30,18 @@ try "$satin" run -n 2 -- "$ends" quick
 is "on two nodes, quick: exit code" "$code" 1
 ok "… the reason is shown" grep -q "main ended by quick_exit" <<<"$words"
 
+# The processor time of all nodes, in clock ticks.
+our_ticks () { cat $(our_nodes | sed 's|.*|/proc/&/stat|') 2>/dev/null | sed 's/.*) //' | awk '{ n += $12 + $13 } END { print n + 0 }'; }
+
 # A main whose run is stopped, and that takes longer to end than a process is otherwise given.
 for how in suspend cancel; do
   begin "$satin" run -n 2 -w 1 --name slow --checkpoint "$work/slow-$how.db" -- "$ends" so-far "$work/$how"
   ok "$how: two nodes are up" wait_for $((10 * slow)) up slow 2
   "$satin" $how slow >"$work/told" 2>&1 &
   ok "$how: the run has ended" wait_for $((20 * slow)) test -s "$runs/slow/end"
+  before=$(our_ticks)
   sleep 7 # 2 s for a process to end by itself, 5 s until the launcher ends it
+  ok "$how: meanwhile no job runs" [ $(($(our_ticks) - before)) -lt 100 ]
   touch "$work/$how"
   ended
   ok "$how: what main prints then is shown" grep -q "^ends: so far$" <<<"$words"

@@ -52,6 +52,15 @@ driver_set_ended (Driver *driver G_GNUC_UNUSED, DriverPartEvent event G_GNUC_UNU
 {
 }
 
+static guint n_halts;
+
+void
+engine_halt (Engine *engine G_GNUC_UNUSED, gboolean leaving)
+{
+  g_assert_false (leaving);
+  n_halts++;
+}
+
 #define SECOND G_USEC_PER_SEC
 
 /* A node stays while the launcher fetches its result, and ends when the launcher has all. If the
@@ -104,10 +113,27 @@ a_node_stays_for_those_who_ask (void)
     }
 }
 
+/* While main still ends, no job of a stopped run goes on. After an answer there is none. */
+static void
+the_jobs_of_a_stopped_run_halt (void)
+{
+  static const int codes[] = { NODE_END_CANCELLED, NODE_END_SUSPENDED, NODE_END_FAILED };
+
+  for (guint i = 0; i < G_N_ELEMENTS (codes); i++)
+    for (gboolean finished = FALSE; finished <= TRUE; finished++)
+      {
+        Driver driver = { .config.solo = TRUE };
+        n_halts = 0;
+        driver_end (&driver, codes[i], finished, NULL);
+        g_assert_cmpuint (n_halts, ==, !finished);
+      }
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/bequeath/a-node-stays-for-those-who-ask", a_node_stays_for_those_who_ask);
+  g_test_add_func ("/bequeath/the-jobs-of-a-stopped-run-halt", the_jobs_of_a_stopped_run_halt);
   return g_test_run ();
 }
