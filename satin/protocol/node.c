@@ -35,7 +35,7 @@ static const Part parts[] = {
   { quarantine_init, NULL, quarantine_tick, quarantine_check },
   { rerun_init, NULL, rerun_tick, rerun_check },
   { elect_init, NULL, elect_tick, elect_check },
-  { lease_init, NULL, NULL, NULL },
+  { lease_init, NULL, NULL, lease_check },
   { saves_init, NULL, saves_tick, saves_check },
   { buddy_init, NULL, NULL, buddy_check },
   { holdback_init, NULL, holdback_tick, holdback_check },

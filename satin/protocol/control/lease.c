@@ -236,6 +236,13 @@ lease_reset (Node *node)
   lease->holder = NODE_ID_NONE;
 }
 
+/* A node without a name knows no lease: it may be of another term of the run. */
+void
+lease_check (Node *node)
+{
+  g_assert (!node_id_is_none (&node->self) || node->lease.number == 0);
+}
+
 void
 lease_on_opened (Node *node, const NodeEvent *event)
 {

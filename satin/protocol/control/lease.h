@@ -39,6 +39,7 @@ void lease_promoted (Node *node);
 void lease_set_place (Node *node, const char *place);
 /* This node has lost its name. */
 void lease_reset (Node *node);
+void lease_check (Node *node);
 /* A session begins: tells this member the lease. */
 void lease_greet (Node *node, const NodeId *to);
 void lease_on_message (Node *node, const NodeId *from, const Message *message);
