@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See replace.h. Tests: again.sh, preempt.sh, slurm.sh. */
+/* See replace.h. Tests: test-replace, again.sh, preempt.sh, slurm.sh. */
 #include "replace.h"
 
 #include "command-words.h"

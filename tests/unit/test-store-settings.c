@@ -2,6 +2,8 @@
 /* What nodes on other hosts are told about stores. */
 #include "folder/store-settings.h"
 
+#include <string.h>
+
 static void
 forget (void)
 {
@@ -52,13 +54,35 @@ test_a_value_says_one_thing (void)
   g_assert_cmpstr (text, ==, "AWS_REGION=here\n");
 }
 
+/* A file counts if it is here, too; any other value always does. */
 static void
 test_only_files_that_are_here (void)
 {
-  forget ();
-  store_settings_take ("CURL_CA_BUNDLE=/no/such/file.pem\nSSL_CERT_FILE=/dev/null\n");
-  g_assert_null (g_getenv ("CURL_CA_BUNDLE"));
-  g_assert_cmpstr (g_getenv ("SSL_CERT_FILE"), ==, "/dev/null");
+  static const struct
+  {
+    const char *name;
+    gboolean is_file;
+  } all[] = { { "CURL_CA_BUNDLE", TRUE },       { "SSL_CERT_FILE", TRUE },
+              { "SSL_CERT_DIR", TRUE },         { "AWS_CA_BUNDLE", TRUE },
+              { "SATIN_KNOWN_HOSTS", TRUE },    { "SATIN_SSH_KEY", TRUE },
+              { "AWS_REGION", FALSE },          { "AWS_DEFAULT_REGION", FALSE },
+              { "AWS_ENDPOINT_URL_S3", FALSE }, { "AWS_ENDPOINT_URL", FALSE },
+              { "AWS_PROFILE", FALSE } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (all); i++)
+    {
+      g_autofree char *missing = g_strconcat (all[i].name, "=/no/such/thing\n", NULL),
+                      *present = g_strconcat (all[i].name, "=/dev/null\n", NULL);
+      g_unsetenv (all[i].name);
+      store_settings_take (missing);
+      g_assert_cmpstr (g_getenv (all[i].name), ==, all[i].is_file ? NULL : "/no/such/thing");
+      g_unsetenv (all[i].name);
+      store_settings_take (present);
+      g_assert_cmpstr (g_getenv (all[i].name), ==, "/dev/null");
+      g_autofree char *written = store_settings_write ();
+      g_assert_nonnull (strstr (written, present));
+      g_unsetenv (all[i].name);
+    }
 }
 
 static void
