@@ -436,13 +436,24 @@ write_failed (Ledger *ledger, GError *reason, GError **error)
   return ledger_give_up (ledger, reason, error);
 }
 
+/* `is_last`: of the run. It is published at once, and the publication is synced. Nothing follows
+ * that would need the work file. */
+static gboolean
+begin_batch (Ledger *ledger, gboolean is_last, GError **error)
+{
+  results_close (ledger->results); /* SQLite changes this only outside of a transaction */
+  return (is_last ? sql_unsettle : sql_settle) (ledger->sql, error)
+         && results_begin (ledger->results, error);
+}
+
 gboolean
 ledger_write (Ledger *ledger, const Inbox *inbox, GError **error)
 {
   GError *reason = NULL;
   guint64 n_written = 0;
   int before = sqlite3_total_changes (ledger->sql->db);
-  if (!results_begin (ledger->results, &reason) || !notes_write (ledger->sql, inbox, &reason)
+  if (!begin_batch (ledger, inbox->present != NULL, &reason)
+      || !notes_write (ledger->sql, inbox, &reason)
       || !write_rows (ledger, inbox, &n_written, &reason)
       || !write_keeps (ledger, inbox, &n_written, &reason)
       || !ledger_sweep_shares (ledger, inbox->answer != NULL, &reason)
@@ -461,18 +472,6 @@ ledger_write (Ledger *ledger, const Inbox *inbox, GError **error)
   ledger->stats.saved_rows += n_written;
   ledger_note_totals (ledger);
   return TRUE;
-}
-
-gboolean
-ledger_write_last (Ledger *ledger, const Inbox *inbox, GError **error)
-{
-  GError *reason = NULL;
-  if (!sql_unsettle (ledger->sql, &reason))
-    return write_failed (ledger, reason, error);
-  gboolean good = ledger_write (ledger, inbox, error);
-  if (!sql_settle (ledger->sql, good ? &reason : NULL) && good)
-    return write_failed (ledger, reason, error);
-  return good;
 }
 
 char *

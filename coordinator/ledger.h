@@ -43,11 +43,9 @@ void ledger_free (Ledger *ledger);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Ledger, ledger_free)
 
 /* Writes all of `inbox` in one transaction. FALSE: write the inbox again; nothing of it is written,
- * or all of it if only the end of the commit failed. */
+ * or all of it if only the end of the commit failed. The last batch of a run (`present`) is synced
+ * by its publication alone. */
 gboolean ledger_write (Ledger *ledger, const Inbox *inbox, GError **error);
-/* The same for a batch that is published at once, with nothing to follow: the publication is
- * synced, the work file is not. */
-gboolean ledger_write_last (Ledger *ledger, const Inbox *inbox, GError **error);
 typedef struct
 {
   guint64 generation;

@@ -121,11 +121,9 @@ scribe_note_stats (Scribe *scribe, gboolean published)
 
 /* Takes `inbox`. What cannot be written goes back under what came meanwhile. */
 static gboolean
-write_inbox (Scribe *scribe, Inbox *inbox, gboolean is_last, GError **error)
+write_inbox (Scribe *scribe, Inbox *inbox, GError **error)
 {
-  gboolean (*write) (Ledger *, const Inbox *, GError **)
-      = is_last ? ledger_write_last : ledger_write;
-  if (inbox_is_empty (inbox) || write (scribe->ledger, inbox, error))
+  if (inbox_is_empty (inbox) || ledger_write (scribe->ledger, inbox, error))
     {
       scribe->written = MAX (scribe->written, inbox->ticket);
       inbox_free (inbox);
@@ -231,8 +229,7 @@ do_round (Scribe *scribe, ScribeRound *round)
   gint64 began = g_get_monotonic_time ();
   guint64 generation = ledger_stats (scribe->ledger).generation;
   answer_requests (scribe, &round->requests, TRUE);
-  gboolean written = write_inbox (scribe, round->inbox, round->is_finishing, &error),
-           good = written;
+  gboolean written = write_inbox (scribe, round->inbox, &error), good = written;
   answer_requests (scribe, &round->requests, FALSE);
   if (scribe->courier != NULL)
     good = scribe_far_round (scribe, round, written, &error);

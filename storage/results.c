@@ -122,11 +122,17 @@ reread (Results *results, GError **error)
   return TRUE;
 }
 
-gboolean
-results_begin (Results *results, GError **error)
+void
+results_close (Results *results)
 {
   if (!sqlite3_get_autocommit (results->sql->db)) /* an earlier rollback failed, too */
     results_rollback (results);
+}
+
+gboolean
+results_begin (Results *results, GError **error)
+{
+  results_close (results);
   results->totals_before = results->totals;
   if (!sql_run (results->sql, "BEGIN IMMEDIATE", error)
       || (results->is_unsure && !reread (results, error)))

@@ -36,7 +36,9 @@ Results *results_new (Sql *sql, GError **error);
 void results_free (Results *results);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Results, results_free)
 
-/* A transaction over the whole file. If any call inside it fails, roll back. */
+/* Rolls back a transaction that is still open, since its rollback failed. */
+void results_close (Results *results);
+/* A transaction over the whole file. If any call inside it fails, roll back. Does results_close. */
 gboolean results_begin (Results *results, GError **error);
 /* Also writes the inventory (inventory.h) of the file, if anything changed. */
 gboolean results_commit (Results *results, GError **error);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See view-server.h. Each connection carries one request. Tests:
- * test-view-server, view.sh. */
+/* See view-server.h. Each connection carries one request. Tests: test-view-server, view.sh. */
 #include "view-server.h"
 
 #include <string.h>

@@ -85,8 +85,10 @@ add_round (Scene *scene, int round)
     }
   g_autofree char *kept = g_strdup_printf ("/%d/%d", round + 1, ROWS - 1);
   inbox_add_row (scene->inbox, row_make_kept (kept, 2, round));
-  if (round == ROUNDS - 1)
-    inbox_add_row (scene->inbox, row_make ("/0", -1, 1, 0.1));
+  if (round < ROUNDS - 1)
+    return;
+  inbox_add_row (scene->inbox, row_make ("/0", -1, 1, 0.1));
+  scene->inbox->present = g_array_new (FALSE, FALSE, sizeof (NodeId)); /* the run ends */
 }
 
 static gboolean
@@ -120,14 +122,12 @@ note_failure (Scene *scene, const GError *error)
 
 /* FALSE if it failed, with one message. A batch that could not be written stays in the inbox. */
 static gboolean
-write_and_publish (Scene *scene, guint n, gboolean is_last)
+write_and_publish (Scene *scene, guint n)
 {
-  gboolean (*write) (Ledger *, const Inbox *, GError **)
-      = is_last ? ledger_write_last : ledger_write;
   g_autoptr (GError) error = NULL;
   if (!inbox_is_empty (scene->inbox))
     {
-      if (!write (scene->ledgers[n], scene->inbox, &error))
+      if (!ledger_write (scene->ledgers[n], scene->inbox, &error))
         {
           g_assert_true (ledger_has_changed (scene->ledgers[n], FALSE)); /* perhaps published */
           return note_failure (scene, error);
@@ -164,7 +164,7 @@ act (void *data)
       add_round (scene, round);
       if (scene->ledgers[n] == NULL && !try_open (scene, n))
         scene->failed++;
-      else if (!write_and_publish (scene, n, round == ROUNDS - 1))
+      else if (!write_and_publish (scene, n))
         scene->failed++;
       else if (all_is_published (scene))
         *scene->published = round + 1;
@@ -246,7 +246,7 @@ assert_recovers (Scene *scene)
   for (guint n = 0; n < scene->shape->n_ledgers; n++)
     {
       g_assert_true (scene->ledgers[n] != NULL || try_open (scene, n));
-      if (!write_and_publish (scene, n, FALSE))
+      if (!write_and_publish (scene, n))
         g_error ("it does not recover: %s", scene->reason);
     }
   assert_target (scene->place, ROUNDS);
@@ -420,7 +420,7 @@ cut_at (const Shape *shape, guint at, int *published)
   for (int round = 0; round < ROUNDS; round++)
     add_round (&scene, round);
   g_assert_true (try_open (&scene, 0));
-  g_assert_true (write_and_publish (&scene, 0, FALSE));
+  g_assert_true (write_and_publish (&scene, 0));
   assert_target (scene.place, ROUNDS);
   scene_end (&scene);
   return was_cut;
