@@ -44,6 +44,7 @@ pause () { # NAME
   kill -CONT $a
   wait $a; wait $b
   is "$1: no row is lost when the stopped one continues" "$(found)" 18500
+  [ "$(found)" = 18500 ] || sed 's/^/# /' "$work/a" "$work/b"
 }
 
 all () { race "$1" 1000000000 50; race "$1-deltas" 100000 800; pause "$1"; }
