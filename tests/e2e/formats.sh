@@ -17,10 +17,9 @@ all_kept () # the table of results is not empty, and no row is damaged or missin
   awk '$1 == "result" && $2 > 0 { kept = 1 } $3 + $4 > 0 { lost = 1 } END { exit !kept || lost }' <<<"$answer"
 }
 
-resumes () # FILE ANSWER PROGRAM ARG…
+is_sound () # FILE
 {
-  local file=$1 wanted=$2
-  shift 2
+  local file=$1
   gzip -dc "$stored/$file.gz" >"$work/$file" || { ok "$file is stored" false; return; }
   try "$satin" inspect --verify "$file"
   is "$file is sound" "$code" 0
@@ -28,6 +27,12 @@ resumes () # FILE ANSWER PROGRAM ARG…
   dd if=/dev/zero of=damaged bs=1 seek=100 count=400 conv=notrunc 2>/dev/null # overwrites its schema
   try "$satin" inspect --verify damaged
   ok "… its rows are found without its schema" all_kept
+}
+
+resumes () # FILE ANSWER PROGRAM ARG…
+{
+  local file=$1 wanted=$2
+  shift 2
   try "$satin" resume "$file"
   is "$file was made by another user: nothing is started" "$code:$answer" 3:
   try "$satin" resume "$file" --mended -- "$@"
@@ -42,8 +47,12 @@ resumes () # FILE ANSWER PROGRAM ARG…
 format=$(sed -n 's/^#define SCHEMA_VERSION \([0-9]*\)$/\1/p' "$SATIN_SOURCE/storage/schema.h")
 ok "there is a format" more_than_none "$format"
 for ((f = 1; f <= format; f++)); do
-  # -tsp has results, an input and a constant; -phases has results and kept states.
-  resumes $f-tsp.satin "length 6789" "$SATIN_BIN/tsp" random70.tsp
-  resumes $f-phases.satin 30e25ab320d140d6 "$SATIN_BIN/../tests/e2e/phases" 8 400 200000
+  # -tsp has results, an input and a constant; -phases has results and kept states. A short check resumes one of them.
+  is_sound $f-tsp.satin
+  is_sound $f-phases.satin
+  if is_long || [ $((f % 2)) -eq 1 ]; then resumes $f-tsp.satin "length 6789" "$SATIN_BIN/tsp" random70.tsp; fi
+  if is_long || [ $((f % 2)) -eq 0 ]; then
+    resumes $f-phases.satin 30e25ab320d140d6 "$SATIN_BIN/../tests/e2e/phases" 8 400 200000
+  fi
 done
 finish

@@ -15,8 +15,8 @@
 #define FAR_DELTA FAR_FILE "-delta"
 #define MS_US 1000
 /* A file of FROM_BYTES may have a delta; BASE_ROWS rows make a base of about four times that. */
-#define FROM_BYTES (256u * 1024)
-#define BASE_ROWS 9000
+#define FROM_BYTES (128u * 1024)
+#define BASE_ROWS 5000
 
 typedef struct
 {

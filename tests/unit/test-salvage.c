@@ -128,7 +128,7 @@ test_one_flipped_bit_costs_at_most_a_page (Fixture *f, gconstpointer unused)
   Image image = image_of (f);
   guint64 kept = 0, n = 0;
   guint least = N_ROWS;
-  gsize step = is_whole_test () ? 1 : image.size * 8 / 700;
+  gsize step = is_whole_test () ? 1 : image.size * 8 / 250;
   for (gsize bit = (gsize)g_test_rand_int_range (0, (gint32)step); bit < image.size * 8;
        bit += step)
     {
