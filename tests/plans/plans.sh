@@ -107,7 +107,7 @@ plan_suspend ()
 {
   local i
   for i in "${!suspend_commands[@]}"; do
-    task suspend_run 1 "$i"
+    task suspend_run "${suspend_every[$i]}" "$i"
   done
 }
 

@@ -11,10 +11,13 @@ sleep_lanes=3 # runs of sleep at once
 sent_kinds="jobs results keepers saves offers shared other" # of --stats: sent_…_bytes
 interval_others='0.5 2 5' # seconds; --interval of the command interval_command, besides auto
 interval_command=0
+# Paper 001's TSP takes 1106 s, its Raytracer 322 s with a file of 12 MB. "balls" writes nearly as much in a few seconds.
 suspend_commands=(
-  "tsp random80|tsp $apps/tsp/random80.tsp --upper 7401|length 7401"
+  "tsp random95|tsp $apps/tsp/random95.tsp --upper 7166|length 7166"
+  "raytrace classic|raytrace --balls 3 --size 2000x2000 --classic|rays 20857647 checksum 0ce968e5031af981"
   "raytrace balls|raytrace --balls 5 --size 2000x2000|="
 )
+suspend_every=(1 3 1) # in each round, or in each third one
 overhead_commands=(
   "tsp random80|tsp $apps/tsp/random80.tsp --upper 7401|length 7401"
   "uts T3L|uts T3L|nodes 111345631 depth 17844 leaves 89076904"
@@ -45,6 +48,7 @@ case $SIZE in
     ;;
   tiny)
     sleep_lanes=1 sleep_nodes=4 sleep_workers=1 sleep_ms=50 sleep_depth=9 fewer_nodes=3 share_often='' share_seldom=''
+    suspend_every=(1)
     suspend_commands=("tsp random75|tsp $apps/tsp/random75.tsp --upper 6954|length 6954")
     overhead_commands=("uts T1|uts T1|nodes 4130071 depth 10 leaves 3305118")
     interval_others=''
