@@ -168,6 +168,7 @@ draw_range (Drawing *drawing, Many *many, const char *kind, guint32 from, guint3
 static void
 draw_children (Drawing *drawing, const Tree *tree, const char *path, double width, guint level)
 {
+  const Tree *last = tree->children->pdata[tree->children->len - 1];
   double each = child_width (tree, width), known = known_width (tree, each);
   double fit = known > width ? width / known : 1;
   gboolean is_first = TRUE;
@@ -198,8 +199,7 @@ draw_children (Drawing *drawing, const Tree *tree, const char *path, double widt
     }
   draw_many (drawing, &many, &is_first);
   if (width - known > MAX (REST_MIN * width, drawing->narrow))
-    draw_range (drawing, &many, "later",
-                ((Tree *)tree->children->pdata[tree->children->len - 1])->number + 1, G_MAXUINT32,
+    draw_range (drawing, &many, "later", MAX (last->number + 1, tree->kept), G_MAXUINT32,
                 width - known, &is_first);
 }
 

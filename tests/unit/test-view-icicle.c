@@ -202,6 +202,85 @@ test_is_bounded (void)
   g_assert_cmpuint (size, <, 100000);
 }
 
+/* Unfinished children without any saved one share their parent's width. */
+static void
+test_shares_of_unfinished (void)
+{
+  g_autoptr (Stems) stems = stems_new ();
+  g_autoptr (Forest) forest = forest_new (stems, "/", 8, view_icicle_row_free);
+
+  add (forest, "/1/0", 0.01);
+  add (forest, "/3/0", 0.3);
+  g_autoptr (GVariant) top = draw (forest, stems, 0.8, NULL);
+  double fit = 0.8 / (3 * 0.2 + 0.3); /* /3 is wider than a quarter */
+  assert_box (top, 0, "missing", 0, 0.2 * fit);
+  assert_box (top, 1, "work", 1, 0.2 * fit);
+  assert_box (top, 2, "missing", 2, 0.2 * fit);
+  assert_box (top, 3, "work", 3, 0.3 * fit);
+  g_assert_cmpuint (count_below (top), ==, 4);
+}
+
+/* The children of each box have all numbers from 0 on, each once, and fit into it; what is saved
+ * below it is in them. A job's kept state stands for the children that it replaces. */
+static void
+check_below (GVariant *box, gboolean has_kept)
+{
+  double next = 0, width = 0, saved = 0, rows = 0;
+  const char *kind = NULL;
+
+  g_variant_lookup (box, "k", "&s", &kind);
+  for (guint i = 0; i < count_below (box); i++)
+    {
+      g_autoptr (GVariant) child = below (box, i);
+      double to = number (child, "to");
+
+      g_assert_cmpfloat (number (child, "n"), ==, next);
+      g_assert_cmpfloat (number (child, "w"), >, 0);
+      next = (isnan (to) ? next : to) + 1;
+      width += number (child, "w");
+      saved += isnan (number (child, "s")) ? 0 : number (child, "s");
+      rows += isnan (number (child, "rows")) ? 0 : number (child, "rows");
+      check_below (child, has_kept);
+    }
+  if (next == 0)
+    return;
+  g_assert_cmpfloat (width, <=, number (box, "w") * 1.0001);
+  if (has_kept || strcmp (kind, "saved") == 0)
+    return; /* other rows may still be in the file, too */
+  g_assert_cmpfloat (rows, ==, number (box, "rows"));
+  g_assert_cmpfloat_with_epsilon (saved, number (box, "s"), 1e-4 * number (box, "w"));
+}
+
+static void
+test_children_fill_their_parent (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (5);
+
+  for (guint round = 0; round < 300; round++)
+    {
+      g_autoptr (Stems) stems = stems_new ();
+      g_autoptr (Forest) forest = forest_new (stems, "/", 8, view_icicle_row_free);
+      gboolean has_kept = round % 2 == 1;
+      guint children = 1 + g_rand_int (rand) % (round % 5 == 0 ? 600 : 6);
+      g_autoptr (GHashTable) paths = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+
+      for (guint i = 0; i < 1 + children / 2; i++)
+        {
+          g_autoptr (GString) path = g_string_new (NULL);
+          double weight = g_rand_int (rand) % 4 == 0 ? 1e-4 : g_rand_double_range (rand, 0.5, 2);
+
+          for (guint level = 1 + g_rand_int (rand) % 4; level > 0; level--, weight /= children)
+            g_string_append_printf (path, "/%u", g_rand_int (rand) % children);
+          if (has_kept && g_rand_boolean (rand))
+            forest_add_keep (forest, path->str, 1 + g_rand_int (rand) % children);
+          else if (g_hash_table_add (paths, g_strdup (path->str)))
+            add (forest, path->str, weight);
+        }
+      g_autoptr (GVariant) top = draw (forest, stems, 1, NULL);
+      check_below (top, has_kept);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -211,5 +290,7 @@ main (int argc, char **argv)
   g_test_add_func ("/view-icicle/fits", test_fits);
   g_test_add_func ("/view-icicle/nothing", test_nothing);
   g_test_add_func ("/view-icicle/is-bounded", test_is_bounded);
+  g_test_add_func ("/view-icicle/shares-of-unfinished", test_shares_of_unfinished);
+  g_test_add_func ("/view-icicle/children-fill-their-parent", test_children_fill_their_parent);
   return g_test_run ();
 }
