@@ -2,7 +2,7 @@
 /* `satin add`: starts more nodes for a live run. This process does not wait for nodes of this host
  * that have joined. It stays with nodes of other hosts, since their files pass through it, and with
  * nodes at sites with `again = yes`, which it replaces (launch/replace.h). Main loop, one thread.
- * Tests: add.sh, again.sh, preempt.sh. */
+ * Tests: test-add, add.sh, again.sh, preempt.sh. */
 #include "arguments.h"
 #include "ask.h"
 #include "command.h"

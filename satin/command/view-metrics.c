@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See view-metrics.h. Tests: metrics.sh. */
+/* See view-metrics.h. Tests: test-view-metrics, metrics.sh. */
 #include "view-metrics.h"
 
 #include "metrics.h"

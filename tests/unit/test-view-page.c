@@ -59,6 +59,51 @@ test_file (void)
   g_assert_nonnull (strstr (page, "\\u003c/script\\u003e"));
 }
 
+/* (transfer full): what is between `begin` and the next `end`. */
+static char *
+between (const char *text, const char *begin, const char *end)
+{
+  const char *from = strstr (text, begin);
+
+  g_assert_nonnull (from);
+  from += strlen (begin);
+  const char *to = strstr (from, end);
+  g_assert_nonnull (to);
+  return g_strndup (from, (gsize)(to - from));
+}
+
+/* The source that allows a text by its SHA-256. (transfer full) */
+static char *
+source_of (const char *text)
+{
+  g_autofree char *hex = g_compute_checksum_for_string (G_CHECKSUM_SHA256, text, -1);
+  guint8 digest[32];
+
+  for (guint i = 0; i < sizeof digest; i++)
+    digest[i]
+        = (guint8)(g_ascii_xdigit_value (hex[2 * i]) << 4 | g_ascii_xdigit_value (hex[2 * i + 1]));
+  g_autofree char *base64 = g_base64_encode (digest, sizeof digest);
+  return g_strdup_printf ("'sha256-%s'", base64);
+}
+
+/* A browser runs the file's script and uses its style, and nothing else. */
+static void
+test_policy (void)
+{
+  g_autofree char *page = view_page_file ("n", "{\"x\":1}");
+  g_autofree char *policy = between (page, "Content-Security-Policy\" content=\"", "\"");
+  g_autofree char *js = between (page, "<script>", "</script>");
+  g_autofree char *css = between (page, "<style>", "</style>");
+  g_autofree char *js_source = source_of (js), *css_source = source_of (css);
+  g_autofree char *wanted = g_strdup_printf ("default-src 'none'; script-src %s; style-src %s; "
+                                             "base-uri 'none'; form-action 'none'",
+                                             js_source, css_source);
+  g_autofree char *data = between (page, "<script type=\"application/json\" id=\"data\">", "<");
+
+  g_assert_cmpstr (policy, ==, wanted);
+  g_assert_cmpstr (data, ==, "{\"x\":1}");
+}
+
 static void
 test_script (void)
 {
@@ -80,6 +125,7 @@ main (int argc, char **argv)
   g_test_add_func ("/view-page/escape-json", test_escape_json);
   g_test_add_func ("/view-page/live", test_live);
   g_test_add_func ("/view-page/file", test_file);
+  g_test_add_func ("/view-page/policy", test_policy);
   g_test_add_func ("/view-page/script", test_script);
   return g_test_run ();
 }
