@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See capture.h. Tests: ends.sh. */
+/* See capture.h. Tests: test-capture, ends.sh. */
 #include "capture.h"
 
 #include "host/whole.h"

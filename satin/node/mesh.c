@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The driver's links: dials, accepted connections, requests of control clients; and joining.
  * Driving thread.
- * Tests: control.sh, first.sh, home.sh. */
+ * Tests: test-mesh, test-mesh-join, control.sh, first.sh, home.sh. */
 #include "driver-private.h"
 
 #include "orders.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How this process becomes a node of a run: the command line, the run's folder, the first look at
  * the checkpoint, the driver; and how it stops being one. Only the thread that opens the run.
- * Tests: refuse.sh, early.sh, embed.sh. */
+ * Tests: test-opened, refuse.sh, early.sh, embed.sh. */
 #include "config.h"
 
 #include "run-private.h"

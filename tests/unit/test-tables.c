@@ -62,6 +62,29 @@ test_small_tables_hold_what_was_put (Fixture *f, gconstpointer unused)
   g_assert_no_error (error);
 }
 
+static int
+refuse_reads (void *data, int action, const char *a, const char *b, const char *c, const char *d)
+{
+  (void)data, (void)a, (void)b, (void)c, (void)d;
+  return action == SQLITE_SELECT ? SQLITE_DENY : SQLITE_OK;
+}
+
+/* A value that cannot be read may stand there: nothing is written over it. */
+static void
+test_the_first_value_stays_when_it_cannot_be_read (Fixture *f, gconstpointer unused)
+{
+  g_autoptr (GError) error = NULL;
+
+  (void)unused;
+  g_assert_true (tables_set_first (f->sql, "answer", "one", 3, &error));
+  g_assert_cmpint (sqlite3_set_authorizer (f->sql->db, refuse_reads, NULL), ==, SQLITE_OK);
+  g_assert_false (tables_set_first (f->sql, "answer", "other", 5, &error));
+  g_assert_nonnull (error);
+  g_assert_cmpint (sqlite3_set_authorizer (f->sql->db, NULL, NULL), ==, SQLITE_OK);
+  g_autofree char *answer = tables_get_string (f->sql, "answer", NULL);
+  g_assert_cmpstr (answer, ==, "one");
+}
+
 static void
 test_the_ledger_keeps_the_newest_events (Fixture *f, gconstpointer unused)
 {
@@ -158,6 +181,8 @@ main (int argc, char **argv)
 {
   static const NamedTest tests[] = {
     { "/tables/small-tables-hold-what-was-put", test_small_tables_hold_what_was_put },
+    { "/tables/the-first-value-stays-when-it-cannot-be-read",
+      test_the_first_value_stays_when_it_cannot_be_read },
     { "/tables/the-ledger-keeps-the-newest-events", test_the_ledger_keeps_the_newest_events },
     { "/tables/what-old-events-came-to-stays", test_what_old_events_came_to_stays },
     { "/tables/tables-are-copied-but-for-what-does-not-verify",

@@ -122,7 +122,7 @@ the_figures_are_those_of_the_command (Fixture *f, gconstpointer unused)
   replies (&call, VIEW_HTTP_OK, TYPE, wanted);
 }
 
-/* Whoever asks meanwhile is sent away, and may ask again after the answer. */
+/* A second client is refused meanwhile, and may ask again after the answer. */
 static void
 one_question_is_asked_at_a_time (Fixture *f, gconstpointer unused)
 {
