@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `satin top`: shows a run live in a terminal. A thread asks the nodes each second, so a silent
  * node delays the figures but never the keys. The main thread reads keys and draws.
- * Tests: top.sh, test-top. */
+ * Tests: test-top-keys, test-top, top.sh. */
 #include "arguments.h"
 #include "ask.h"
 #include "command.h"

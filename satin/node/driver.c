@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The loop: events of links, engine, scribe and main go into node_step, whose effects are carried
  * out in order (driver-effects.c). Owns the Node and the thread; decides nothing.
- * Tests: test-drive, run.sh. */
+ * Tests: test-driver, test-drive, run.sh. */
 #include "driver-private.h"
 
 #include "engine/best.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The replies to `satin jobs`, `satin top` and `satin metrics`: what the stacks of this node run,
- * and figures. Driving thread. Tests: test-look, jobs.sh. */
+ * and figures. Driving thread. Tests: test-report, test-look, jobs.sh. */
 #include "driver-private.h"
 
 #include "coordinator/readable.h"

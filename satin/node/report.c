@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What people read: the reply to `satin status`, the statistics of one node, troubles, failed jobs.
  * Driving thread.
- * Tests: status.sh, json.sh. */
+ * Tests: test-report, status.sh, json.sh. */
 #include "driver-private.h"
 
 #include "coordinator/readable.h"
