@@ -2,7 +2,7 @@
 /* Is it probable that there is a job at a path? A job that the checkpoint does not mention may
  * still come into being, so this only warns people of mistyped paths. The weight of a row limits
  * how many children the jobs above it had then; a later sync may have spawned more. One thread.
- * Tests: replay.sh. */
+ * Tests: test-replay-known, replay.sh. */
 #include "command-replay.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `satin status`: shows the live runs of this user, from the replies of their nodes. One thread.
- * Tests: ended.sh, status.sh. */
+ * Tests: test-verbs, ended.sh, status.sh. */
 #include "arguments.h"
 #include "ask.h"
 #include "command.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `satin submit`: runs a program as a Slurm job, which is queued again when its time is over.
  * Writes the batch script and gives it to sbatch; the script does the rest. One thread.
- * Tests: submit.sh. */
+ * Tests: test-submit, submit.sh. */
 #include "arguments.h"
 #include "command.h"
 

@@ -2,7 +2,7 @@
 /* `satin view`: a page that shows a run, served on this host to its own user, or written to a file.
  * This process asks the run as `satin status` does and reads its checkpoint as `satin inspect`
  * does; the nodes need no other way in. Main loop; a GTask thread reads the checkpoint, one at a
- * time. Tests: view.sh, view-browser.sh. */
+ * time. Tests: test-view, view.sh, view-browser.sh. */
 #include "arguments.h"
 #include "ask.h"
 #include "command-inspect.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The driver as main's thread sees it. Requests are posted to the driver's thread; the answers come
  * by the condition.
- * Tests: run.sh, roots.sh, test-drive. */
+ * Tests: test-driver-main, run.sh, roots.sh, test-drive. */
 #include "driver-private.h"
 
 #include "engine/best.h"

@@ -152,6 +152,7 @@ ok "the next master opens the run" wait_for $((20 * slow)) is_elsewhere 1 "$mast
 rm "$folder/hold.1"
 ended
 is "the answer is the same" "$code:$answer" "9:$wanted"
+is "… and SIGTERM has killed no node" "$(grep -c "^satin: node .* died (signal 15)" <<<"$words")" 0
 
 # A master that is stopped for a while. When it continues, its main waits in satin_root and ends with the run; or it becomes
 # master again when all other nodes die.

@@ -11,6 +11,7 @@
 #include "folder/folder-run.h"
 
 #include <glib/gstdio.h>
+#include <utime.h>
 
 #define NODES 2
 #define ANSWERS_MAX 8
@@ -243,6 +244,75 @@ a_status_tells_of_each_node (Fixture *f, gconstpointer unused)
           "  starting\n");
 }
 
+static void
+make_old (const char *path, guint days)
+{
+  gint64 at_s = g_get_real_time () / G_USEC_PER_SEC - (gint64)days * 24 * 3600;
+  const struct utimbuf times = { .actime = at_s, .modtime = at_s };
+
+  g_assert_cmpint (utime (path, &times), ==, 0);
+}
+
+/* The folder of a run whose processes are gone stays for a week, so that people can look into it.
+ */
+static void
+dead_runs_are_forgotten_after_a_week (Fixture *f, gconstpointer unused)
+{
+  const Answer answers[] = { { "status", { "BOTH" } }, { NULL, { NULL } } };
+  const char *argv[] = { NULL };
+  g_auto (FolderRun) run = { .name = g_strdup ("dead"),
+                             .program = g_strdup ("/opt/fib"),
+                             .argv = g_strdupv ((char **)argv),
+                             .folder = g_strdup ("/"),
+                             .checkpoint = g_strdup ("/nowhere/c"),
+                             .nodes = 1 };
+  g_autofree char *path = folder_create (&run, NULL);
+
+  (void)unused;
+  g_assert_nonnull (path);
+  answers_with (f, 0, answers);
+  make_old (path, 6);
+  prints (command_status, "status dead", COMMAND_ERROR,
+          "satin: run 'dead' is not running: its processes are gone\n");
+  g_autofree char *first = printed (command_status, "status", COMMAND_DONE);
+  g_assert_true (g_file_test (path, G_FILE_TEST_IS_DIR));
+  make_old (path, 8);
+  make_old (f->path, 8);
+  g_autofree char *second = printed (command_status, "status", COMMAND_DONE);
+  g_assert_false (g_file_test (path, G_FILE_TEST_EXISTS));
+  g_assert_true (g_file_test (f->path, G_FILE_TEST_IS_DIR)); /* it lives */
+  g_assert_cmpstr (first, ==, second);
+  prints (command_status, "status dead", COMMAND_ERROR,
+          "satin: there is no run 'dead' here (`satin status` lists them)\n");
+  prints (command_status, "status --all tour", COMMAND_USAGE,
+          "satin: --all conflicts with a run (see `satin status --help`)\n");
+}
+
+/* What is not known leaves no hole in a line, so that other programs can split it. */
+static void
+a_status_has_no_empty_column (Fixture *f, gconstpointer unused)
+{
+  const Answer answers[]
+      = { { "status",
+            { "{\"name\":\"tour\",\"root\":null,\"done\":0.5,\"left_s\":null,\"term\":3,"
+              "\"at_risk_s\":0,\"at_risk_all_s\":null,\"nodes\":[{\"id\":\"1.1\",\"pid\":11,"
+              "\"host\":\"h\",\"site\":\"\",\"address\":\"\",\"state\":\"leaving\",\"workers\":4,"
+              "\"at_risk_s\":0,\"roles\":[\"master\",\"coordinator\"]}]}" } },
+          { NULL, { NULL } } };
+
+  (void)unused;
+  answers_with (f, 0, answers);
+  answers_with (f, 1, answers);
+  prints (
+      command_status, "status tour", COMMAND_DONE,
+      "tour  50.0 % done  time left not yet known  term 3  at risk 0.0 s if one node dies, - if "
+      "all do  checkpoint none\n"
+      "  /opt/fib 8 'two words'\n"
+      "  host HOST  started START  elapsed E s\n"
+      "  NODE  PID  SITE  STATE    WORKERS  AT RISK  ROLES\n"
+      "  1.1    11  -     leaving        4    0.0 s  master, coordinator\n");
+}
+
 #define JOB(state, path, more) \
   "{\"stack\":3,\"state\":\"" state "\",\"path\":\"" path \
   "\",\"job\":\"fib\",\"args\":\"(3)\",\"for_s\":125," more "}"
@@ -473,6 +543,8 @@ main (int argc, char **argv)
     void (*test) (Fixture *, gconstpointer);
   } tests[] = {
     { "/verbs/status", "/c", a_status_tells_of_each_node },
+    { "/verbs/dead", "/c", dead_runs_are_forgotten_after_a_week },
+    { "/verbs/columns", NULL, a_status_has_no_empty_column },
     { "/verbs/jobs", "/c", jobs_are_shown },
     { "/verbs/leave", "/c", nodes_leave },
     { "/verbs/save", "/c", a_save_waits_for_its_round },
