@@ -292,6 +292,34 @@ test_much_is_written (void)
   pack_clear (&packer);
 }
 
+/* There is room for what was asked for, however much, and for more than that as a rule; what was
+ * written stays. */
+static void
+test_a_writer_grows (void)
+{
+  static const gsize asked[] = { 1, 100, 101, 5000 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (asked); i++)
+    {
+      FramingWriter writer;
+      guint8 begun[100];
+
+      memset (begun, 7, sizeof begun);
+      framing_begin (&writer, begun, sizeof begun);
+      writer.at = sizeof begun;
+      for (guint again = 0; again < 2; again++)
+        {
+          gsize before = writer.room;
+          framing_grow (&writer, asked[i]);
+          g_assert_cmpuint (writer.room, >=, writer.at + asked[i]);
+          g_assert_cmpuint (writer.room, >=, 2 * before);
+          g_assert_true (writer.grown);
+          g_assert_cmpmem (writer.data, sizeof begun, begun, sizeof begun);
+        }
+      framing_clear (&writer);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -300,5 +328,6 @@ main (int argc, char **argv)
   g_test_add_func ("/pack/damage-is-refused", test_damage_is_refused);
   g_test_add_func ("/pack/ends-take-as-little-as-they-can", test_ends_take_as_little_as_they_can);
   g_test_add_func ("/pack/much-is-written", test_much_is_written);
+  g_test_add_func ("/pack/a-writer-grows", test_a_writer_grows);
   return g_test_run ();
 }

@@ -479,6 +479,26 @@ test_large (void)
   g_assert_null (mixed.bytes);
 }
 
+/* A longer list has no place in the bytes: its length would be cut off. `data`: how it is made. */
+static void
+test_long_lists (gconstpointer data)
+{
+  static const SatinType *const item = &scalars[SATIN_KIND_UINT8];
+  const SatinField field = { .type = item };
+  const SatinType type = { "Long", sizeof (SatinList_), SATIN_KIND_LIST, 1, &field };
+  const SatinList_ list = { "", (guint64)G_MAXUINT32 + 1, NULL };
+
+  if (g_test_subprocess ())
+    {
+      g_autoptr (GBytes) bytes
+          = data != NULL ? record_encode (&type, &list) : list_copy (item, NULL, list.n);
+      return;
+    }
+  g_test_trap_subprocess (NULL, 0, G_TEST_SUBPROCESS_DEFAULT);
+  g_test_trap_assert_failed ();
+  g_test_trap_assert_stderr ("*a list of 4294967296 items: a list has at most 4294967295*");
+}
+
 int
 main (int argc, char **argv)
 {
@@ -490,6 +510,8 @@ main (int argc, char **argv)
   g_test_add_func ("/record/the-empty-record-is-one-zero-byte", test_empty);
   g_test_add_func ("/record/a-signed-byte-is-read-in-its-range-only", test_int8);
   g_test_add_func ("/record/lists-are-copied-shared-and-cut", test_lists);
+  g_test_add_data_func ("/record/long-lists-are-not-written", "", test_long_lists);
+  g_test_add_data_func ("/record/long-lists-are-not-made", NULL, test_long_lists);
   g_test_add_func ("/record/texts-are-utf-8", test_texts);
   g_test_add_func ("/record/large-bytes-are-slices", test_large);
   return g_test_run ();
