@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 
 /* A node takes the next line of the plan, and writes down what it was started with. A node that has
- * joined stays until the test removes the file `stay`. */
+ * joined stays until the test removes the file `stay`, or has been killed a minute ago. */
 #define SCRIPT \
   "#!/bin/sh\n" \
   "here=${0%/*} n=1 file=$SATIN_RUN_FOLDER/node-$$\n" \
@@ -23,11 +23,13 @@
   "echo \"$*, workers $SATIN_WORKERS, site $SATIN_SITE, build $SATIN_BUILD$SATIN_FOUNDER\"" \
   " >>\"$here/started\"\n" \
   "join () { echo \"{\\\"id\\\":\\\"1.$n\\\"}\" >$file.stats; echo unix:/x >$file.address; }\n" \
-  "stay () { while [ -e \"$here/stay\" ]; do sleep 0.02; done; }\n" \
+  "stay () { i=0; while [ -e \"$here/stay\" ] && [ $i -lt 3000 ]; do sleep 0.02; i=$((i + 1)); " \
+  "done; }\n" \
   "case $(sed -n ${n}p \"$here/plan\") in\n" \
   "  joins) join; stay ;;\n" \
   "  joins-and-dies) join; : >\"$here/died\"; exit 9 ;;\n" \
-  "  joins-later) while [ ! -e \"$here/died\" ]; do sleep 0.02; done; sleep 0.2; join; stay ;;\n" \
+  "  joins-later) while [ ! -e \"$here/died\" ] && [ -e \"$here/stay\" ]; do sleep 0.02; done\n" \
+  "    sleep 0.2; join; stay ;;\n" \
   "  is-refused) echo 'satin: no room'; exit 1 ;;\n" \
   "  ends-the-run) echo 3 >\"$SATIN_RUN_FOLDER/end\"; rm \"$SATIN_RUN_FOLDER\"/node-*.address\n" \
   "    echo 'satin: too late'; exit 1 ;;\n" \
