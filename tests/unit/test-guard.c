@@ -12,6 +12,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#define WHOLE_ATTRIBUTE "user.satin.whole" /* of guard.c */
+
 static GBytes *
 contents (const char *path)
 {
@@ -102,6 +104,15 @@ miscount (const char *path, const struct timespec *times)
 }
 
 static gboolean
+lacks_attributes (Fixture *f)
+{
+  if (setxattr (f->folder, "user.test", "1", 1, 0) == 0)
+    return FALSE;
+  g_test_skip ("no attributes on this file system");
+  return TRUE;
+}
+
+static gboolean
 is_salvage (const char *path, Sql *open_it (const char *, const char *, GError **))
 {
   g_autoptr (GError) error = NULL;
@@ -121,11 +132,8 @@ test_an_own_file_is_read_through_once (Fixture *f, gconstpointer unused)
   g_assert_false (is_salvage (f->target, guard_open));
   g_assert_cmpint (listxattr (f->target, NULL, 0), <=, 0); /* a user's file gets no attribute */
   g_assert_false (is_salvage (f->target, guard_open_own));
-  if (listxattr (f->target, NULL, 0) <= 0)
-    {
-      g_test_skip ("no attributes on this file system");
-      return;
-    }
+  if (lacks_attributes (f))
+    return;
   miscount (f->target, (struct timespec[2]){ before.st_atim, before.st_mtim });
   g_assert_false (is_salvage (f->target, guard_open_own));
   g_assert_true (is_salvage (f->target, guard_open));
@@ -486,6 +494,60 @@ test_an_unsound_own_file_is_not_noted (Fixture *f, gconstpointer unused)
     }
 }
 
+/* Only a note that names the whole state of the file counts. */
+static void
+test_half_a_note_counts_for_nothing (Fixture *f, gconstpointer unused)
+{
+  (void)unused;
+  char note[200];
+  struct stat before;
+  put (f, "/0", 1, 1);
+  publish (f);
+  g_assert_cmpint (stat (f->target, &before), ==, 0);
+  g_assert_false (is_salvage (f->target, guard_open_own));
+  if (lacks_attributes (f))
+    return;
+  ssize_t n = getxattr (f->target, WHOLE_ATTRIBUTE, note, sizeof note);
+  g_assert_cmpint (n, >, 0);
+  miscount (f->target, (struct timespec[2]){ before.st_atim, before.st_mtim });
+  for (ssize_t cut = n - 1; cut > 0; cut -= 5)
+    {
+      g_assert_cmpint (setxattr (f->target, WHOLE_ATTRIBUTE, note, (size_t)cut, 0), ==, 0);
+      g_assert_true (is_salvage (f->target, guard_open_own));
+    }
+  g_assert_cmpint (setxattr (f->target, WHOLE_ATTRIBUTE, note, (size_t)n, 0), ==, 0);
+  g_assert_false (is_salvage (f->target, guard_open_own));
+}
+
+/* Replaces one word of the file, in the byte order of SQLite's header. */
+static void
+put_word (const char *path, off_t at, guint32 word)
+{
+  int fd = open (path, O_WRONLY | O_CLOEXEC);
+  word = GUINT32_TO_BE (word);
+  g_assert_cmpint (pwrite (fd, &word, sizeof word, at), ==, (ssize_t)sizeof word);
+  g_assert_true (g_close (fd, NULL));
+}
+
+/* A file that is longer or shorter than its header says is not complete, although SQLite reads all
+ * of it. */
+static void
+test_a_file_is_as_long_as_it_says (Fixture *f, gconstpointer unused)
+{
+  (void)unused;
+  struct stat status;
+  put (f, "/0", 1, 1);
+  for (int more = -1; more <= 1; more++)
+    {
+      publish (f);
+      g_assert_cmpint (stat (f->target, &status), ==, 0);
+      g_assert_true (guard_check (f->target, NULL));
+      put_word (f->target, 28, (guint32)(status.st_size / SQL_PAGE_BYTES + more));
+      g_assert_cmpint (guard_check (f->target, NULL), ==, more == 0);
+      g_assert_cmpint (is_salvage (f->target, guard_open), ==, more != 0);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -493,6 +555,8 @@ main (int argc, char **argv)
     { "/guard/a-published-file-is-accepted", test_a_published_file_is_accepted },
     { "/guard/an-own-file-is-read-through-once", test_an_own_file_is_read_through_once },
     { "/guard/an-unsound-own-file-is-not-noted", test_an_unsound_own_file_is_not_noted },
+    { "/guard/half-a-note-counts-for-nothing", test_half_a_note_counts_for_nothing },
+    { "/guard/a-file-is-as-long-as-it-says", test_a_file_is_as_long_as_it_says },
     { "/guard/nothing-there-is-no-error", test_nothing_there_is_no_error },
     { "/guard/foreign-files-are-refused-untouched", test_foreign_files_are_refused_untouched },
     { "/guard/a-wrong-format-number-loses-nothing", test_a_wrong_format_number_loses_nothing },

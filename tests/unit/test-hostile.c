@@ -143,6 +143,105 @@ test_headers_that_lie (Fixture *f, gconstpointer unused)
   g_free (image.data);
 }
 
+/* A checkpoint has the same bytes there in each file. With another one SQLite would read the file
+ * in another way, so the file is not opened, and the rows are salvaged. */
+static void
+test_headers_of_another_kind (Fixture *f, gconstpointer unused)
+{
+  static const struct
+  {
+    gsize from, to;
+  } spans[] = { { 18, 24 }, { 44, 48 }, { 52, 60 }, { 64, 68 }, { 72, 92 } };
+  sqlite3 *db = NULL;
+  Image image = make_image (f);
+  (void)unused;
+  g_assert_cmpint (sqlite3_open (f->target, &db), ==, SQLITE_OK);
+  g_assert_cmpint (sqlite3_exec (db, "VACUUM", NULL, NULL, NULL), ==, SQLITE_OK);
+  sqlite3_close (db);
+  g_free (image.data);
+  g_assert_true (g_file_get_contents (f->target, (char **)&image.data, &image.size, NULL));
+  g_autoptr (Sql) sound = guard_open (f->target, NULL, NULL);
+  g_assert_false (sound->is_salvage);
+  for (gsize i = 0; i < G_N_ELEMENTS (spans); i++)
+    for (gsize at = spans[i].from; at < spans[i].to; at++)
+      {
+        g_autofree guint8 *copy = g_memdup2 (image.data, image.size);
+        copy[at] ^= 1;
+        put_back (f, copy, image.size);
+        g_autoptr (Sql) sql = guard_open (f->target, NULL, NULL);
+        g_assert_nonnull (sql);
+        if (!sql->is_salvage)
+          g_error ("byte %u", (guint)at);
+      }
+  image.data = g_realloc (image.data, image.size + 4096);
+  memset (image.data + image.size, 0, 4096);
+  put_back (f, image.data, image.size + 4096);
+  g_autoptr (Sql) longer = guard_open (f->target, NULL, NULL);
+  g_assert_true (longer->is_salvage);
+  g_free (image.data);
+}
+
+/* A file with the header of a checkpoint is ours, in whatever state and of whatever format. */
+static void
+test_whose_header_it_is (Fixture *f, gconstpointer unused)
+{
+  static const struct
+  {
+    gsize at, size;
+    guint32 word;
+    gboolean is_ours;
+  } files[] = { { 60, 4096, 99, TRUE },
+                { 72, 100, 1, TRUE },
+                { 72, 99, 1, FALSE },
+                { 68, 4096, 7, FALSE },
+                { 12, 4096, 7, FALSE } };
+  Image image = make_image (f);
+  (void)unused;
+  g_assert_true (guard_is_ours (f->target));
+  g_assert_false (guard_is_ours (f->folder));
+  for (gsize i = 0; i < G_N_ELEMENTS (files); i++)
+    {
+      g_autofree guint8 *copy = g_memdup2 (image.data, image.size);
+      put_word (copy + files[i].at, files[i].word);
+      put_back (f, copy, files[i].size);
+      g_assert_cmpint (guard_is_ours (f->target), ==, files[i].is_ours);
+    }
+  g_assert_cmpint (g_unlink (f->target), ==, 0);
+  g_assert_false (guard_is_ours (f->target));
+  g_free (image.data);
+}
+
+#define FAR_AT (65 * 1024 * 1024)
+
+/* In a file of another program nobody looks for rows of ours for long. In a checkpoint that has
+ * lost all else, and in any file that begins with a row of ours, they are found wherever they are.
+ */
+static void
+test_rows_far_behind (Fixture *f, gconstpointer unused)
+{
+  static const struct
+  {
+    guint8 application[4];
+    gboolean begins; /* with our first pages */
+    guint rows;
+  } cases[] = { { { 0x53, 0x41, 0x54, 0x4e }, FALSE, ROWS },
+                { { 7, 7, 7, 7 }, FALSE, 0 },
+                { { 7, 7, 7, 7 }, TRUE, ROWS } };
+  Image image = make_image (f);
+  (void)unused;
+  g_autofree guint8 *large = g_malloc0 (FAR_AT + image.size);
+  memcpy (large + FAR_AT, image.data, image.size);
+  memset (large + FAR_AT, 0, 100);
+  for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      memcpy (large, image.data, cases[i].begins ? image.size / 2 : 100);
+      memcpy (large + 68, cases[i].application, sizeof cases[i].application);
+      put_back (f, large, FAR_AT + image.size);
+      g_assert_cmpuint (look (f), ==, cases[i].rows);
+    }
+  g_free (image.data);
+}
+
 /* Schemas and values that would cost much time or memory, or run code, when SQLite reads the schema
  * or checks the file. */
 static void
@@ -245,6 +344,9 @@ main (int argc, char **argv)
   static const NamedTest tests[] = {
     { "/hostile/trees-in-circles", test_trees_in_circles },
     { "/hostile/headers-that-lie", test_headers_that_lie },
+    { "/hostile/headers-of-another-kind", test_headers_of_another_kind },
+    { "/hostile/whose-header-it-is", test_whose_header_it_is },
+    { "/hostile/rows-far-behind", test_rows_far_behind },
     { "/hostile/schemas-with-a-sting", test_schemas_with_a_sting },
     { "/hostile/schemas-without-end", test_schemas_without_end },
     { "/hostile/cells-of-any-kind", test_cells_of_any_kind },
