@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Writes and reads the identity in the table run, and compares identities before every take-over.
- * Knows nothing of results and threads. Tests: test-restore, test-writers. */
+ * Knows nothing of results and threads. */
 #include "coordinator/identity.h"
 
 #include "storage/sql.h"

@@ -323,6 +323,8 @@ test_a_lost_input_is_not_replaced_by_another (void)
   g_assert_true (restore_look (place->target, &restore, &error));
   g_assert_false (restore_input_is_sound (&restore, "a b.tsp", old, place->target, &error));
   restore_clear (&restore);
+  restore = (Restore){ 0 }; /* a sound file of a run that has read nothing */
+  g_assert_true (restore_input_is_sound (&restore, "a b.tsp", old, place->target, NULL));
 }
 
 /* A checkpoint of a run that has read this input and has made a constant of it. */
