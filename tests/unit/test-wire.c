@@ -2,6 +2,8 @@
 /* What is sent over a wire, in which order, and how the end of a wire is noticed. */
 #include "wire-world.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -353,6 +355,85 @@ nothing_is_heard_after_a_close (void)
   world_close (&world);
 }
 
+/* A refused dial proves that a process is dead only if its host is this one. So only an address of
+ * this host is near. */
+static void
+which_links_are_near (void)
+{
+  static const struct
+  {
+    const char *address;
+    gboolean near;
+  } table[] = { { "unix:/nowhere", TRUE },    { "tcp:127.0.0.1:9", TRUE },
+                { "tcp:127.1.2.3:9", TRUE },  { "tcp:::1:9", TRUE },
+                { "tcp:192.0.2.1:9", FALSE }, { "tcp:2001:db8::1:9", FALSE },
+                { "tcp:127.0.0.1:0", FALSE }, { "nowhere", FALSE } };
+  World world;
+  world_open (&world, FALSE);
+  for (guint i = 0; i < G_N_ELEMENTS (table); i++)
+    {
+      g_test_message ("%s", table[i].address);
+      g_assert_cmpint (wire_address_is_near (table[i].address), ==, table[i].near);
+      Wire *link = wire_dial (world.poller, &world.run, WIRE_ROLE_NODE, table[i].address,
+                              &world_calls, &world);
+      g_assert_cmpint (wire_is_near (link), ==, table[i].near);
+      g_assert_false (wire_is_proved (link));
+      wire_close (link);
+    }
+  world_close (&world);
+}
+
+/* A link counts as proved when it is up, and not while its other end may still be a stranger. */
+static void
+a_link_is_proved_when_it_is_up (gconstpointer tcp)
+{
+  World world;
+  if (tcp != NULL && !world_needs_tls ())
+    return;
+  world_open (&world, tcp != NULL);
+  world.near = wire_dial (world.poller, &world.run, WIRE_ROLE_NODE,
+                          listener_addresses (world.listener)[tcp != NULL], &world_calls, &world);
+  do
+    {
+      g_assert_true (world.ups > 0 || !wire_is_proved (world.near));
+      g_assert_true (world.ups > 0 || world.far == NULL || !wire_is_proved (world.far));
+      world_turn (world.poller, TRUE);
+    }
+  while (world.ups < 2);
+  g_assert_true (wire_is_proved (world.near) && wire_is_proved (world.far));
+  world_close (&world);
+}
+
+/* Both ends of a TCP link send small messages at once, and notice when the other host is gone. */
+static void
+both_ends_are_tuned (void)
+{
+  World world;
+  guint n = 0;
+  if (!world_needs_tls ())
+    return;
+  world_open (&world, TRUE);
+  world.run.silence_s = 7.5;
+  world.near = wire_dial (world.poller, &world.run, WIRE_ROLE_NODE,
+                          listener_addresses (world.listener)[1], &world_calls, &world);
+  UNTIL (&world, world.ups == 2);
+  for (int fd = 0; fd < 200; fd++)
+    {
+      int no_delay = 0, timeout_ms = 0;
+      struct sockaddr_storage peer;
+      socklen_t size = sizeof peer, length = sizeof (int);
+      if (getpeername (fd, (struct sockaddr *)&peer, &size) != 0 || peer.ss_family != AF_INET)
+        continue;
+      g_assert_cmpint (getsockopt (fd, IPPROTO_TCP, TCP_NODELAY, &no_delay, &length), ==, 0);
+      g_assert_cmpint (getsockopt (fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &timeout_ms, &length), ==, 0);
+      g_assert_cmpint (no_delay, !=, 0);
+      g_assert_cmpint (timeout_ms, ==, 7500);
+      n++;
+    }
+  g_assert_cmpuint (n, ==, 2);
+  world_close (&world);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -377,6 +458,12 @@ main (int argc, char **argv)
   g_test_add_func ("/wire/urgent-ones-do-not-pass-each-other", urgent_ones_do_not_pass_each_other);
   g_test_add_func ("/wire/a-dial-to-nobody-says-dead", a_dial_to_nobody_says_dead);
   g_test_add_func ("/wire/the-other-side-closing-is-noticed", the_other_side_closing_is_noticed);
+  g_test_add_func ("/wire/which-links-are-near", which_links_are_near);
+  g_test_add_data_func ("/wire/a-link-is-proved-when-it-is-up", GINT_TO_POINTER (0),
+                        a_link_is_proved_when_it_is_up);
+  g_test_add_data_func ("/wire/tcp/a-link-is-proved-when-it-is-up", GINT_TO_POINTER (1),
+                        a_link_is_proved_when_it_is_up);
+  g_test_add_func ("/wire/tcp/both-ends-are-tuned", both_ends_are_tuned);
   g_test_add_func ("/wire/forks-hold-no-links", forks_hold_no_links);
   return g_test_run ();
 }
