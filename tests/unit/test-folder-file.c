@@ -2,6 +2,7 @@
 /* Files of a run's folder: when they become visible, when they are on the disk, and which users may
  * read them. The replaced fsync () records its calls. */
 #include "folder/folder-file.h"
+#include "folder/folder-run.h"
 #include "folder/folder.h"
 
 #include <fcntl.h>
@@ -261,6 +262,88 @@ a_code_is_a_byte (void)
   g_assert_true (folder_remove (path, NULL));
 }
 
+static void
+write_text (const char *path, const char *file, const char *text)
+{
+  g_autoptr (GBytes) bytes = g_bytes_new (text, strlen (text));
+  g_assert_true (folder_write_first (path, file, bytes, NULL));
+}
+
+/* When main returned 3: only a suspension gives way to that, and only if the answer is there. A run
+ * that ended well lacks its answer if nodes were to bring one. */
+static void
+an_end_and_an_answer (void)
+{
+  static const struct
+  {
+    int code, nodes;
+    gboolean has_answer;
+    int shown;
+    gboolean lacks;
+  } cases[] = { { 75, 2, TRUE, 3, FALSE },  { 75, 2, FALSE, 75, FALSE }, { 1, 2, TRUE, 1, FALSE },
+                { 76, 2, TRUE, 76, FALSE }, { 0, 2, TRUE, 0, FALSE },    { 0, 2, FALSE, 0, TRUE },
+                { 0, 0, FALSE, 0, FALSE },  { 1, 2, FALSE, 1, FALSE } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *path = make_folder ();
+      char *argv[] = { NULL }, word[] = "word";
+      const FolderRun run = { .id = word,
+                              .name = word,
+                              .program = word,
+                              .argv = argv,
+                              .folder = word,
+                              .sockets = path,
+                              .nodes = cases[i].nodes };
+      int code;
+
+      g_assert_true (folder_run_write (&run, path, NULL));
+      write_text (path, "answer.code", "3\n");
+      if (cases[i].has_answer)
+        write_text (path, "answer", "42\n");
+      g_assert_true (folder_end (path, cases[i].code, NULL, NULL));
+      g_assert_true (folder_has_ended (path, &code, NULL));
+      g_assert_cmpint (code, ==, cases[i].shown);
+      g_assert_cmpint (folder_lacks_answer (path, cases[i].code), ==, cases[i].lacks);
+      g_assert_true (folder_remove (path, NULL));
+    }
+}
+
+/* Runs in a process of its own, since GLib reads these variables once. */
+static void
+make_without_sockets (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *root = folder_root ();
+  char word[] = "word";
+  FolderRun run = { .name = g_strdup (word), .program = word, .folder = word };
+
+  g_setenv ("TMPDIR", "/nowhere", TRUE);
+  g_assert_null (folder_create (&run, &error));
+  g_assert_error (error, FOLDER_ERROR, FOLDER_ERROR_FAILED);
+  g_assert_nonnull (strstr (error->message, "cannot make a folder for sockets in '/nowhere'"));
+  g_assert_cmpint (g_rmdir (root), ==, 0); /* it is empty */
+}
+
+/* A run whose folder cannot be completed leaves no folder. */
+static void
+an_unfinished_folder_goes (void)
+{
+  if (g_test_subprocess ())
+    {
+      make_without_sockets ();
+      return;
+    }
+  g_autofree char *path = make_folder (), *stem = g_strnfill (100, 'x');
+  g_autofree char *state = g_build_filename (path, stem, NULL);
+  g_autofree char *above = g_build_filename (state, "satin", NULL);
+
+  g_setenv ("XDG_STATE_HOME", state, TRUE);
+  g_test_trap_subprocess (NULL, 0, G_TEST_SUBPROCESS_DEFAULT);
+  g_test_trap_assert_passed ();
+  g_assert_true (g_rmdir (above) == 0 && g_rmdir (state) == 0 && g_rmdir (path) == 0);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -274,6 +357,8 @@ main (int argc, char **argv)
   g_test_add_func ("/folder-file/names-have-a-length", names_have_a_length);
   g_test_add_func ("/folder-file/a-credential-is-whole", a_credential_is_whole);
   g_test_add_func ("/folder-file/a-file-is-shown-whole", a_file_is_shown_whole);
+  g_test_add_func ("/folder-file/an-end-and-an-answer", an_end_and_an_answer);
+  g_test_add_func ("/folder-file/an-unfinished-folder-goes", an_unfinished_folder_goes);
   g_test_add_func ("/folder-file/late-signals-change-nothing", late_signals_change_nothing);
   return g_test_run ();
 }

@@ -9,6 +9,7 @@
 #include <glib/gstdio.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -54,9 +55,12 @@ write_text (const char *folder, const char *file, const char *text)
   must (folder_write (folder, file, bytes, NULL));
 }
 
+static struct stat streams[2]; /* the pipes of the node that runs here */
+
 static void
 be_a_node (Deeds deeds)
 {
+  must (fstat (STDIN_FILENO, &streams[0]) == 0 && fstat (STDOUT_FILENO, &streams[1]) == 0);
   g_autofree char *folder = relay_begin (NULL);
   RelayState state;
 
@@ -505,6 +509,47 @@ lines_are_exact (void)
     }
 }
 
+/* TRUE: this process has one of the node's pipes. */
+static gboolean
+has_streams (void)
+{
+  struct stat status;
+
+  for (int fd = 0; fd < 200; fd++)
+    for (int i = 0; i < 2; i++)
+      if (fstat (fd, &status) == 0 && status.st_dev == streams[i].st_dev
+          && status.st_ino == streams[i].st_ino)
+        return TRUE;
+  return FALSE;
+}
+
+static void
+print_and_fork (const char *folder)
+{
+  int status;
+  must (whole_write (STDOUT_FILENO, "# of main\n", 10));
+  must (has_streams ());
+  pid_t pid = fork ();
+  if (pid == 0)
+    _exit (has_streams ());
+  must (waitpid (pid, &status, 0) == pid && status == 0);
+  write_its_own (folder);
+}
+
+/* What the program prints is for the log, and a process that a job forks does not hold the pipes:
+ * the launcher hears files alone, and then the end. */
+static void
+only_files_go_to_the_launcher (void)
+{
+  Far far = far_begin (print_and_fork);
+  char more;
+
+  say (&far, BEGINNING);
+  hear (&far, ITS_OWN);
+  g_assert_cmpint (whole_read_some (far.from, &more, 1), ==, 0);
+  g_assert_cmpint (far_end (&far), ==, SENT);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -522,5 +567,6 @@ main (int argc, char **argv)
   g_test_add_func ("/relay/a-node-that-is-to-die-leaves-nothing",
                    a_node_that_is_to_die_leaves_nothing);
   g_test_add_func ("/relay/a-node-knows-what-it-was-told", a_node_knows_what_it_was_told);
+  g_test_add_func ("/relay/only-files-go-to-the-launcher", only_files_go_to_the_launcher);
   return g_test_run ();
 }
