@@ -333,6 +333,48 @@ test_fails_at_the_end (void)
       }
 }
 
+static gint64 part_us; /* how long each part of a file takes */
+
+static void
+let_time_pass (void)
+{
+  __atomic_fetch_add (&far_skipped_us, part_us, __ATOMIC_SEQ_CST);
+}
+
+/* At the end a place is given up when it stands still for more than eight seconds. */
+static void
+stands_still_at_the_end (const FarKind *kind)
+{
+  for (gint64 part_s = 7; part_s <= 9; part_s += 2)
+    {
+      far_begin (kind);
+      g_autoptr (Place) place = far_place_new (kind);
+      g_autofree char *spare = g_build_filename (place->folder, "work.kept", NULL);
+      g_autoptr (GError) error = NULL;
+      ScribeConfig config = far_config (place, HOUR_US);
+      config.spare = spare;
+      Scribe *scribe = far_scribe (&config, &error);
+      g_assert_no_error (error);
+      save_many (scribe, 0, 5);
+      part_us = part_s * G_USEC_PER_SEC;
+      shelf_each_chunk (let_time_pass);
+      finish (place, scribe);
+      shelf_each_chunk (NULL);
+      scribe_free (scribe);
+      if (part_s > 8)
+        wait_for_trouble (place);
+      g_assert_cmpint (place->trouble != NULL && strstr (place->trouble, spare) != NULL, ==,
+                       part_s > 8);
+      assert_rows (part_s > 8 ? spare : kind->uri, 5);
+    }
+}
+
+static void
+test_stands_still_at_the_end (void)
+{
+  for_each_kind (stands_still_at_the_end);
+}
+
 /* A second call of scribe_finish is answered together with the first; only a publication that
  * begins after a call can answer it. */
 static void
@@ -482,6 +524,7 @@ main (int argc, char **argv)
   g_test_add_func ("/scribe-far/failures-at-the-beginning", test_failures_at_the_beginning);
   g_test_add_func ("/scribe-far/what-is-no-place", test_what_is_no_place);
   g_test_add_func ("/scribe-far/fails-at-the-end", test_fails_at_the_end);
+  g_test_add_func ("/scribe-far/stands-still-at-the-end", test_stands_still_at_the_end);
   g_test_add_func ("/scribe-far/others-go-first", test_others_go_first);
   g_test_add_func ("/scribe-far/known-rows-are-acknowledged", test_known_rows_are_acknowledged);
   g_test_add_func ("/scribe-far/rests-grow", test_rests_grow);
