@@ -7,15 +7,35 @@
 #include "launch/far.h"
 #include "launch/spread.h"
 
+#include "captured.h"
+
 #include "host/whole.h"
 
 #include <fcntl.h>
 #include <glib/gstdio.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static const char *own_program;
+static gint64 skipped_us;
+static guint n_synced;
+
+int
+fsync (int fd G_GNUC_UNUSED)
+{
+  n_synced++;
+  return 0;
+}
+
+gint64
+g_get_monotonic_time (void)
+{
+  struct timespec now;
+  clock_gettime (CLOCK_MONOTONIC, &now);
+  return (gint64)now.tv_sec * G_USEC_PER_SEC + now.tv_nsec / 1000 + skipped_us;
+}
 
 static gboolean
 hear_byte (GString *heard)
@@ -46,18 +66,22 @@ hear_one (GString *heard)
   return kind;
 }
 
-/* Plays the node: `file` has what it sends; file.heard gets what it receives. */
+/* Plays the node: `file` has what it sends; file.more, if it is there, what it sends when it is to
+ * quit. file.heard gets what it receives. */
 static int
 be_a_node (const char *file, guint answers)
 {
   g_autoptr (GString) heard = g_string_new (NULL);
   g_autofree char *note = g_strconcat (file, ".heard", NULL), *words = NULL;
+  g_autofree char *more = g_strconcat (file, ".more", NULL), *rest = NULL;
   gsize size;
 
   for (RelayKind kind = RELAY_FILE; kind == RELAY_FILE;)
     kind = hear_one (heard);
   if (g_file_get_contents (file, &words, &size, NULL))
     (void)whole_write (STDOUT_FILENO, words, size);
+  if (g_file_get_contents (more, &rest, &size, NULL) && hear_one (heard) == RELAY_QUIT)
+    (void)whole_write (STDOUT_FILENO, rest, size);
   while (answers-- > 0 && hear_one (heard) != RELAY_WRONG)
     ;
   (void)g_file_set_contents (note, heard->str, (gssize)heard->len, NULL);
@@ -294,13 +318,13 @@ static void
 what_cannot_be_kept_is_lost (Fixture *f, gconstpointer data)
 {
   const char *file = data;
-  g_autofree char *words = g_strdup_printf ("file %s 1\nx", file);
+  g_autofree char *words = g_strdup_printf ("file %s 1\nxfile error 1\nx", file);
 
   g_assert_true (g_file_set_contents (f->words, words, -1, NULL));
-  begin (f, TRUE, 1, NULL);
+  begin (f, TRUE, 2, NULL);
   g_assert_true (folder_remove (f->path, NULL));
   g_autofree char *heard = end (f);
-  g_autofree char *lost = g_strdup_printf ("\ngo\nlost %s\n", file);
+  g_autofree char *lost = g_strdup_printf ("\ngo\nlost %s\nlost error\n", file);
   g_assert_true (g_str_has_suffix (heard, lost));
   g_assert_cmpint (far_keeps_answer (f->far), ==, g_str_equal (file, "answer"));
 }
@@ -371,12 +395,124 @@ a_node_is_told_its_peers (Fixture *f, gconstpointer data G_GNUC_UNUSED)
                                           "file peers 6\ntcp:c\nfile id 6\nthe id"));
 }
 
+/* Two nodes may send the answer at the same time. The first that is here as a whole stays, and what
+ * is said to be kept is on the disk. A file of which no more comes is not waited for. */
+static void
+the_first_whole_file_stays (Fixture *f, gconstpointer data)
+{
+  const char *file = data;
+  g_autofree char *more = g_strconcat (f->words, ".more", NULL);
+  g_autofree char *words = g_strdup_printf ("file %s 9\nforty", file);
+  g_autoptr (GBytes) theirs = g_bytes_new_static ("theirs", 6);
+
+  g_assert_true (g_file_set_contents (f->words, words, -1, NULL));
+  g_assert_true (g_file_set_contents (more, "-two", -1, NULL));
+  begin (f, TRUE, 1, NULL);
+  while (!far_brings (f->far))
+    g_main_context_iteration (NULL, TRUE);
+  skipped_us += (RELAY_STALL_S + 1) * G_USEC_PER_SEC;
+  g_assert_false (far_brings (f->far));
+  g_assert_true (folder_write_first (f->path, file, theirs, NULL));
+  n_synced = 0;
+  (void)far_quit (f->far);
+  g_autofree char *heard = end (f);
+  g_autofree char *kept = g_strdup_printf ("go\nquit\nkept %s\n", file);
+  g_assert_true (g_str_has_suffix (heard, kept));
+  if (strcmp (file, "answer") == 0)
+    {
+      stands (f, file, "theirs");
+      g_assert_cmpuint (n_synced, ==, 2); /* the file and its name */
+    }
+  else
+    stands (f, file, "forty-two"); /* a later founder's */
+  g_unlink (more);
+}
+
+/* After so many seconds of virtual time, in which all that can be sent is sent. */
+static void
+expect_after (Fixture *f, gint64 seconds, gboolean others)
+{
+  while (g_main_context_iteration (NULL, FALSE))
+    ;
+  skipped_us += seconds * G_USEC_PER_SEC;
+  far_expect (f->far, others);
+  g_assert_cmpint (waitpid (far_pid (f->far), &f->status, WNOHANG), ==, 0);
+}
+
+/* A node that says nothing for half a minute is reported once. If another place can found the run,
+ * the node is told to end, and is killed if it does not. Until then the time counts from the last
+ * byte that could be sent to it. */
+static void
+who_says_nothing (Fixture *f, gconstpointer data)
+{
+  gboolean alone = strcmp (data, "alone") == 0, stubborn = strcmp (data, "stubborn") == 0;
+  gboolean told = strcmp (data, "told") == 0;
+
+  begin (f, FALSE, alone || told, NULL); /* after "go" it hears one order more */
+  if (stubborn)
+    kill (far_pid (f->far), SIGSTOP);
+  Captured captured = captured_begin (STDERR_FILENO);
+  expect_after (f, 29, !alone);
+  if (told)
+    {
+      far_tell (f->far, "tcp:a\n");
+      expect_after (f, 29, !alone);
+    }
+  g_autofree char *nothing = captured_end (&captured);
+  captured = captured_begin (STDERR_FILENO);
+  expect_after (f, 2, !alone);
+  far_expect (f->far, !alone);
+  if (!stubborn)
+    {
+      if (alone)
+        far_tell (f->far, "tcp:a\n");
+      far_quit (f->far);
+    }
+  else
+    {
+      skipped_us += 3 * G_USEC_PER_SEC;
+      far_expect (f->far, TRUE);
+    }
+  g_autofree char *text = captured_end (&captured), *heard = end (f);
+  g_assert_cmpstr (nothing, ==, "");
+  g_assert_cmpstr (text, ==,
+                   alone ? "satin: host 'fs0' of site 'there' has said nothing for 30 s: still "
+                           "waiting\n"
+                         : "satin: host 'fs0' of site 'there' has said nothing for 30 s: another "
+                           "node founds the run\n");
+  if (stubborn)
+    g_assert_true (WIFSIGNALED (f->status) && WTERMSIG (f->status) == SIGKILL);
+  else
+    g_assert_true (g_str_has_suffix (heard, "quit\n"));
+  if (alone)
+    g_assert_nonnull (strstr (heard, "go\nquit\n"));
+}
+
+/* A node that has sent a file may then be silent for as long as it likes. */
+static void
+who_has_spoken_may_be_silent (Fixture *f, gconstpointer data G_GNUC_UNUSED)
+{
+  g_assert_true (g_file_set_contents (f->words, "file answer 2\nab", -1, NULL));
+  begin (f, TRUE, 2, NULL);
+  Captured captured = captured_begin (STDERR_FILENO);
+  while (folder_size (f->path, "answer") < 0)
+    g_main_context_iteration (NULL, TRUE);
+  expect_after (f, 99, TRUE);
+  expect_after (f, 99, TRUE);
+  g_assert_false (far_brings (f->far));
+  far_quit (f->far);
+  g_autofree char *text = captured_end (&captured), *heard = end (f);
+  g_assert_cmpstr (text, ==, "");
+  g_assert_true (g_str_has_suffix (heard, "go\nkept answer\nquit\n"));
+}
+
 /* If the other host has no program, it is sent first, and nothing of it stays. */
 static void
 a_copy_of_the_program_goes_first (Fixture *f, gconstpointer data G_GNUC_UNUSED)
 {
+  g_autofree char *rest = g_strnfill (300000, '#'); /* more than a pipe takes at once */
   g_autofree char *script = g_strdup_printf (
-      "#!/bin/sh\necho \"$0\" >%s.place\n%s \"$@\"\nexit 7\n", f->words, own_program);
+      "#!/bin/sh\necho \"$0\" >%s.place\n%s \"$@\"\nexit 7\n%s\n", f->words, own_program, rest);
   g_autofree char *note = g_strconcat (f->words, ".place", NULL), *place = NULL;
   g_autoptr (GBytes) copy = g_bytes_new (script, strlen (script));
 
@@ -439,6 +575,13 @@ main (int argc, char **argv)
     { "/far/an-end-that-cannot-be-kept", "end", what_cannot_be_kept_is_lost },
     { "/far/a-node-is-told-its-run", NULL, a_node_is_told_its_run },
     { "/far/a-node-is-told-its-peers", NULL, a_node_is_told_its_peers },
+    { "/far/the-first-whole-file-stays/answer", "answer", the_first_whole_file_stays },
+    { "/far/the-first-whole-file-stays/build", FOLDER_BUILD, the_first_whole_file_stays },
+    { "/far/who-says-nothing/alone", "alone", who_says_nothing },
+    { "/far/who-says-nothing/others", "others", who_says_nothing },
+    { "/far/who-says-nothing/stubborn", "stubborn", who_says_nothing },
+    { "/far/who-says-nothing/told", "told", who_says_nothing },
+    { "/far/who-has-spoken-may-be-silent", NULL, who_has_spoken_may_be_silent },
     { "/far/a-copy-of-the-program-goes-first", NULL, a_copy_of_the_program_goes_first },
     { "/far/nodes-together", NULL, nodes_together },
   };

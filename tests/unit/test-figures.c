@@ -8,6 +8,7 @@
 
 #include <glib/gstdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static void
 test_sums (void)
@@ -43,6 +44,81 @@ test_sums (void)
                    " \"at_risk_all_s\": null}\n");
   summary = figures_summary (path, &seen);
   g_assert_true (g_str_has_prefix (summary, "1.5 s on 3 nodes, 11 jobs"));
+  g_assert_true (folder_remove (path, NULL));
+}
+
+/* How each figure of several nodes becomes one. The third node was not there at the end, but its
+ * process lives, so it has not crashed. */
+static void
+test_each_figure (void)
+{
+  static const double values[] = { 5, 3, 7 };
+  enum
+  {
+    ADDED = 15,
+    LARGEST = 7,
+    WORST = 5,
+    LAST = 8
+  };
+  static const struct
+  {
+    const char *key;
+    int result;
+  } table[] = { { "workers", ADDED },
+                { "jobs", ADDED },
+                { "jobs_reused", ADDED },
+                { "unmatched", ADDED },
+                { "steals_local", ADDED },
+                { "steals_remote", ADDED },
+                { "waits", ADDED },
+                { "waited_s", ADDED },
+                { "copied_bytes", ADDED },
+                { "kept_bytes", LARGEST },
+                { "sent_jobs_bytes", ADDED },
+                { "sent_results_bytes", ADDED },
+                { "sent_keepers_bytes", ADDED },
+                { "sent_saves_bytes", ADDED },
+                { "sent_offers_bytes", ADDED },
+                { "sent_shared_bytes", ADDED },
+                { "sent_other_bytes", ADDED },
+                { "verified", ADDED },
+                { "shared_fetches", ADDED },
+                { "shared_bytes", ADDED },
+                { "saves", ADDED },
+                { "saved_rows", ADDED },
+                { "checkpoint_bytes", LARGEST },
+                { "cpu_s", ADDED },
+                { "driver_s", ADDED },
+                { "scribe_s", ADDED },
+                { "scan_s", ADDED },
+                { "lost_s", ADDED },
+                { "salvaged_s", ADDED },
+                { "at_risk_s", WORST },
+                { "at_risk_all_s", LAST } };
+  const gint64 numbers[] = { 1, 2, getpid () };
+  g_autofree char *path = g_dir_make_tmp ("satin-figures-XXXXXX", NULL);
+  g_autoptr (GArray) own = g_array_new (FALSE, FALSE, sizeof (gint64));
+
+  for (guint i = 0; i < G_N_ELEMENTS (values); i++)
+    {
+      g_autoptr (GString) text = g_string_new ("{");
+      g_autofree char *file = folder_node_file (numbers[i], FOLDER_NODE_STATS);
+      for (guint k = 0; k < G_N_ELEMENTS (table); k++)
+        g_string_append_printf (text, "\"%s\": %g, ", table[k].key, values[i]);
+      g_string_append_printf (text, "\"work_s\": 1, \"answer_s\": 9, \"final\": %s}",
+                              i < 2 ? "true" : "false");
+      put (path, file, text->str);
+    }
+  g_autofree char *json = figures_json (path, &(FiguresSeen){ .own = own });
+  for (guint k = 0; k < G_N_ELEMENTS (table); k++)
+    {
+      g_autofree char *wanted = g_strdup_printf ("\"%s\": %d", table[k].key, table[k].result);
+      const char *at = strstr (json, wanted);
+      if (at == NULL || g_ascii_isdigit (at[strlen (wanted)]))
+        g_error ("no %s in %s", wanted, json);
+    }
+  g_assert_nonnull (strstr (json, "\"crashes\": 0,"));
+  g_assert_nonnull (strstr (json, "\"redone_s\": 0,")); /* less work than the answer stands for */
   g_assert_true (folder_remove (path, NULL));
 }
 
@@ -168,5 +244,6 @@ main (int argc, char **argv)
   g_test_add_func ("/figures/work-of-each-process-counts-once", test_balance);
   g_test_add_func ("/figures/edges", test_edges);
   g_test_add_func ("/figures/each-result-put-to-use-counts-once", test_taken);
+  g_test_add_func ("/figures/each-figure", test_each_figure);
   return g_test_run ();
 }
