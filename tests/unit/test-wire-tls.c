@@ -225,6 +225,34 @@ who_is_slow_to_say_who_it_is_is_found (void)
   g_rmdir (folder);
 }
 
+/* A stopped process with as many connections as the kernel accepts for it. */
+static void
+who_is_too_busy_to_accept_may_be_it (void)
+{
+  g_autofree char *folder = g_dir_make_tmp ("satin-wire-XXXXXX", NULL);
+  g_autofree char *path = g_build_filename (folder, "s", NULL);
+  g_autofree char *unix_address = g_strconcat ("unix:", path, NULL), *name = NULL, *host = NULL;
+  g_autoptr (GSocketAddress) address = g_unix_socket_address_new (path);
+  g_autoptr (GPtrArray) guests = g_ptr_array_new_with_free_func (g_object_unref);
+  char *addresses[] = { unix_address, NULL };
+  g_autoptr (GSocket) busy = listen_at (address);
+  gboolean is_full = FALSE;
+
+  while (!is_full)
+    {
+      GSocket *guest = g_socket_new (G_SOCKET_FAMILY_UNIX, G_SOCKET_TYPE_STREAM,
+                                     G_SOCKET_PROTOCOL_DEFAULT, NULL);
+      g_socket_set_blocking (guest, FALSE);
+      is_full = !g_socket_connect (guest, address, NULL, NULL);
+      g_ptr_array_add (guests, guest);
+    }
+  g_assert_true (wire_find_run (addresses, "the id", FIND_US / 3, &name, &host));
+  g_assert_null (name);
+  g_assert_cmpstr (host, ==, unix_address);
+  g_unlink (path);
+  g_rmdir (folder);
+}
+
 /* A stopped process: the kernel accepts the connections. At a TCP port it may be any process. */
 static void
 who_lives_and_says_nothing_may_be_it (void)
@@ -300,6 +328,33 @@ taken_places_are_passed_over (void)
   poller_free (world.poller);
 }
 
+/* Nobody else uses the ports of this address. */
+#define OWN_HOST "127.77.3.9"
+
+static void
+the_last_port_of_a_range_is_used (void)
+{
+  g_autofree char *folder = g_dir_make_tmp ("satin-wire-XXXXXX", NULL);
+  g_autofree char *path = g_build_filename (folder, "s", NULL), *wanted = NULL;
+  g_autoptr (GSocketAddress) any = g_inet_socket_address_new_from_string (OWN_HOST, 0);
+  g_autoptr (GSocket) taken = listen_at (any);
+  g_autoptr (GSocketAddress) bound = g_socket_get_local_address (taken, NULL);
+  int port = g_inet_socket_address_get_port (G_INET_SOCKET_ADDRESS (bound));
+  World world = { .poller = poller_new (NULL) };
+  g_autoptr (GError) error = NULL;
+  if (!world_needs_tls ())
+    return;
+  Listener *listener = listener_new (poller_context (world.poller), path,
+                                     &(ListenerPlace){ OWN_HOST, port, port + 1 },
+                                     world_on_accepted, world_on_crowded, &world, &error);
+  g_assert_no_error (error);
+  wanted = g_strdup_printf ("tcp:" OWN_HOST ":%d", port + 1);
+  g_assert_cmpstr (listener_addresses (listener)[1], ==, wanted);
+  listener_free (listener);
+  g_assert_cmpint (g_rmdir (folder), ==, 0);
+  poller_free (world.poller);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -316,6 +371,9 @@ main (int argc, char **argv)
                    who_is_slow_to_say_who_it_is_is_found);
   g_test_add_func ("/wire-tls/who-lives-and-says-nothing-may-be-it",
                    who_lives_and_says_nothing_may_be_it);
+  g_test_add_func ("/wire-tls/who-is-too-busy-to-accept-may-be-it",
+                   who_is_too_busy_to_accept_may_be_it);
+  g_test_add_func ("/wire-tls/the-last-port-of-a-range", the_last_port_of_a_range_is_used);
   g_test_add_func ("/wire-tls/only-addresses-of-this-host",
                    only_addresses_of_this_host_are_listened_at);
   g_test_add_func ("/wire-tls/taken-places-are-passed-over", taken_places_are_passed_over);

@@ -65,8 +65,7 @@ world_on_accepted (GSocket *socket, void *data)
 gboolean
 world_on_crowded (void *data)
 {
-  (void)data;
-  return FALSE;
+  return ((World *)data)->makes_room;
 }
 
 /* (transfer full) */

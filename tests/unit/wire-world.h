@@ -16,7 +16,7 @@ typedef struct
   WireRun run;
   Wire *near, *far; /* near: the dialling end; far: the accepted end. */
   guint ups, downs;
-  gboolean dead, waits;
+  gboolean dead, waits, makes_room;
   const WireCalls *calls; /* The calls of the accepted end. */
   guint64 received_bytes, received;
   guint32 sum;
