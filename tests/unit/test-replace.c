@@ -8,9 +8,12 @@
 #include "launch/launch-folder.h"
 #include "launch/live.h"
 
-#define PATH "/the/run"
+#include "folder/folder-run.h"
+#include "folder/folder.h"
+
 #define SECOND ((gint64)G_USEC_PER_SEC)
 
+static char *run_path;
 static gint64 now_us;
 static gboolean lives;
 static guint n_asked, n_said, n_started, started_at;
@@ -27,7 +30,7 @@ g_get_monotonic_time (void)
 void
 live_ask (const char *path, const char *request, GAsyncReadyCallback ready, gpointer data)
 {
-  g_assert_cmpstr (path, ==, PATH);
+  g_assert_cmpstr (path, ==, run_path);
   g_assert_cmpstr (request, ==, "status");
   g_assert_null (asked); /* one question at a time */
   n_asked++;
@@ -94,10 +97,11 @@ set_up (Fixture *f, gconstpointer data G_GNUC_UNUSED)
   f->nodes = g_array_new (FALSE, TRUE, sizeof (Started));
   g_array_append_val (f->places, ((Spot){ .site = &f->again }));
   g_array_append_val (f->places, ((Spot){ .site = &f->never }));
+  run_path = g_dir_make_tmp ("satin-replace-XXXXXX", NULL);
   now_us = 1000 * SECOND;
   lives = TRUE;
   n_asked = n_said = n_started = 0;
-  f->replace = replace_new (PATH, f->places, f->nodes, start, &now_us);
+  f->replace = replace_new (run_path, f->places, f->nodes, start, &now_us);
   for (guint place = 0; place < 2; place++)
     replace_started (f->replace, place);
 }
@@ -108,6 +112,8 @@ tear_down (Fixture *f, gconstpointer data G_GNUC_UNUSED)
   replace_free (f->replace);
   g_array_unref (f->places);
   g_array_unref (f->nodes);
+  (void)folder_remove (run_path, NULL);
+  g_free (run_path);
 }
 
 static void
@@ -119,7 +125,7 @@ test_only_where_the_site_says_so (Fixture *f, gconstpointer data G_GNUC_UNUSED)
   g_assert_false (replace_waits (f->replace));
   g_assert_cmpuint (n_said, ==, 0);
   g_array_index (f->places, Spot, 0).site = &f->never;
-  g_assert_null (replace_new (PATH, f->places, f->nodes, start, NULL));
+  g_assert_null (replace_new (run_path, f->places, f->nodes, start, NULL));
 }
 
 /* Not before its time; then the run is asked, once, and answers before anything starts. */
@@ -199,6 +205,28 @@ test_failures_are_said_once (Fixture *f, gconstpointer data G_GNUC_UNUSED)
   g_assert_cmpuint (n_said, ==, 1);
 }
 
+/* The address of a node that is gone stays. Its successor has not joined, and so did not last. */
+static void
+test_a_successor_joins_for_itself (Fixture *f, gconstpointer data G_GNUC_UNUSED)
+{
+  g_autofree char *file = folder_node_file (5, FOLDER_NODE_ADDRESS);
+  g_autoptr (GBytes) address = g_bytes_new_static ("tcp:x\n", 6);
+
+  g_assert_true (folder_write (run_path, file, address, NULL));
+  g_array_append_val (f->nodes, ((Started){ .pid = 5, .gone = TRUE }));
+  g_array_append_val (f->nodes, ((Started){ .pid = 6 }));
+  g_assert_true (replace_look (f->replace));
+  now_us += AGAIN_LASTS_US;
+  replace_plan (f->replace, 0, AGAIN_LOST);
+  now_us += again_pause_us (0);
+  g_assert_true (replace_look (f->replace));
+  g_assert_cmpuint (n_asked, ==, 0);
+  now_us += again_pause_us (1) - again_pause_us (0);
+  g_assert_true (replace_look (f->replace));
+  g_assert_cmpuint (n_asked, ==, 1);
+  answer (NULL);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -210,6 +238,7 @@ main (int argc, char **argv)
   TEST ("a-run-that-stops-gets-none", test_a_run_that_stops_gets_none);
   TEST ("an-answer-may-come-too-late", test_an_answer_may_come_too_late);
   TEST ("a-run-without-members-is-given-up", test_a_run_without_members_is_given_up);
+  TEST ("a-successor-joins-for-itself", test_a_successor_joins_for_itself);
   TEST ("failures-are-said-once", test_failures_are_said_once);
 #undef TEST
   return g_test_run ();

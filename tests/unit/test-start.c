@@ -61,7 +61,8 @@ log_of (Fixture *f, const StartWish *wish)
 #define SAY \
   "#!/bin/sh\n" \
   "for word in $SATIN_RUN_FOLDER \"w=$SATIN_WORKERS\" \"s=$SATIN_SITE\" \"i=$SATIN_INVITED\"" \
-  " \"b=$SATIN_BUILD\" \"f=$SATIN_FOUNDER\" \"g=$G_SLICE\" \"$@\"; do echo \"$word\"; done\n" \
+  " \"b=$SATIN_BUILD\" \"f=$SATIN_FOUNDER\" \"g=$G_SLICE\" \"m=$GLIBC_TUNABLES\" \"$@\"; do echo " \
+  "\"$word\"; done\n" \
   "pwd\necho to stderr >&2\n"
 
 /* A node's environment has its settings, and none of an earlier node. */
@@ -75,16 +76,20 @@ a_node_is_told_what_it_is (Fixture *f, gconstpointer data G_GNUC_UNUSED)
   for (guint i = 0; i < G_N_ELEMENTS (names); i++)
     g_setenv (names[i], "of another run", TRUE);
   g_unsetenv (FOLDER_ENV_SLICES);
+  g_unsetenv (FOLDER_ENV_MALLOC);
   g_autofree char *first = log_of (f, &plain);
   f->run.invited = TRUE;
   f->run.build = g_strdup ("a build");
   g_setenv (FOLDER_ENV_SLICES, "mine", TRUE);
+  g_setenv (FOLDER_ENV_MALLOC, "glibc.malloc.tcache_max=64", TRUE);
   g_autofree char *second = log_of (f, &full);
-  g_autofree char *plain_words = g_strdup_printf (
-      "%s\nw=\ns=\ni=\nb=\nf=\ng=always-malloc\none\ntwo words\n\n%s\nto stderr\n", f->path,
-      f->folder);
+  g_autofree char *plain_words
+      = g_strdup_printf ("%s\nw=\ns=\ni=\nb=\nf=\ng=always-malloc\nm=" FOLDER_MALLOC
+                         "\none\ntwo words\n\n%s\nto stderr\n",
+                         f->path, f->folder);
   g_autofree char *full_words
-      = g_strdup_printf ("%s\nw=5\ns=delft\ni=1\nb=a build\nf=1\ng=mine\none\ntwo words\n\n%s\n"
+      = g_strdup_printf ("%s\nw=5\ns=delft\ni=1\nb=a "
+                         "build\nf=1\ng=mine\nm=glibc.malloc.tcache_max=64\none\ntwo words\n\n%s\n"
                          "to stderr\n",
                          f->path, f->folder);
   g_assert_cmpstr (first, ==, plain_words);
@@ -166,6 +171,17 @@ what_cannot_start_is_explained (Fixture *f, gconstpointer data G_GNUC_UNUSED)
   refused (f, "cannot write a log in '");
 }
 
+static guint
+open_descriptors (void)
+{
+  g_autoptr (GDir) dir = g_dir_open ("/proc/self/fd", 0, NULL);
+  guint n = 0;
+
+  while (g_dir_read_name (dir) != NULL)
+    n++;
+  return n;
+}
+
 static void
 two_pipes_lead_to_a_far_one (Fixture *f, gconstpointer data G_GNUC_UNUSED)
 {
@@ -189,12 +205,14 @@ two_pipes_lead_to_a_far_one (Fixture *f, gconstpointer data G_GNUC_UNUSED)
   g_autofree char *file = folder_node_file (pid, FOLDER_NODE_LOG);
   g_assert_cmpint (folder_size (f->path, file), ==, strlen ("aside\n"));
 
+  guint before = open_descriptors ();
   g_assert_cmpint (start_far (none, f->path, &to, &from, &error), ==, -1);
   g_assert_nonnull (strstr (error->message, "there is no program 'satin-no-such-program'"));
   g_assert_true (to == -1 && from == -1);
   g_assert_cmpint (start_far (wrong, f->path, &to, &from, &other), ==, -1);
   g_assert_nonnull (strstr (other->message, "cannot run '"));
   g_assert_true (to == -1 && from == -1);
+  g_assert_cmpuint (open_descriptors (), ==, before);
   g_assert_cmpuint (children (), ==, 0);
 }
 
