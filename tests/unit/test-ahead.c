@@ -32,16 +32,24 @@ begin (Place *place)
 }
 
 static Place *
-make (void)
+make_with (GBytes *answer)
 {
   struct stat status;
   Place *place = place_new ();
   Scribe *scribe = begin (place);
   save_many (scribe, 0, N_ROWS);
+  if (answer != NULL)
+    scribe_answer (scribe, answer, 6);
   finish_all (place, scribe);
   g_assert_cmpint (stat (place->target, &status), ==, 0);
   g_assert_cmpint (status.st_size, >, LARGE_BYTES);
   return place;
+}
+
+static Place *
+make (void)
+{
+  return make_with (NULL);
 }
 
 /* All rows are reported, kept, and in the next file. */
@@ -84,11 +92,17 @@ damage (Place *place)
   (void)close (fd);
 }
 
+/* A look for a start does not read the whole file, so it does not report this damage. */
 static void
 test_damaged (void)
 {
   g_autoptr (Place) place = make ();
+  Restore restore;
   damage (place);
+  g_assert_true (restore_look_for (place->target, NULL, NULL, &restore, NULL));
+  g_assert_false (restore.finished);
+  g_assert_null (restore.damage);
+  restore_clear (&restore);
   Scribe *scribe = begin (place);
   ScribeStats stats;
   scribe_stats (scribe, &stats);
@@ -119,21 +133,26 @@ test_rows_are_gone (void)
   g_assert_cmpuint (place_strangers (place), ==, 1);
 }
 
-/* A look for a start does not read the whole file, so it cannot report this damage. A look for
- * people does. */
+/* But an answer is used as it is: before it is believed, the whole file is read, as in a look for
+ * people. */
 static void
 test_look (void)
 {
-  g_autoptr (Place) place = make ();
+  g_autoptr (GBytes) answer = g_bytes_new_static ("42\n", 3);
+  g_autoptr (Place) place = make_with (answer);
   Restore restore;
   damage (place);
-  g_assert_true (restore_look_for (place->target, NULL, NULL, &restore, NULL));
-  g_assert_true (restore.exists);
-  g_assert_cmpstr (restore.identity.run, ==, "run-1");
-  restore_clear (&restore);
-  g_assert_true (restore_look (place->target, &restore, NULL));
-  g_assert_nonnull (restore.damage);
-  restore_clear (&restore);
+  for (gboolean for_start = FALSE; for_start <= TRUE; for_start++)
+    {
+      g_assert_true (for_start ? restore_look_for (place->target, NULL, NULL, &restore, NULL)
+                               : restore_look (place->target, &restore, NULL));
+      g_assert_true (restore.exists && restore.finished);
+      g_assert_cmpint (restore.exit_code, ==, 6);
+      g_assert_true (g_bytes_equal (restore.answer, answer));
+      g_assert_cmpstr (restore.identity.run, ==, "run-1");
+      g_assert_nonnull (restore.damage);
+      restore_clear (&restore);
+    }
 }
 
 int

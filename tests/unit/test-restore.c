@@ -396,6 +396,42 @@ test_values_of_another_run_are_not_used (void)
   assert_values (place->target, TRUE, NULL);
 }
 
+/* A list proves the values that it names. A program may make more constants than the list has; a
+ * file must not have more values. */
+static void
+test_what_the_lists_prove (void)
+{
+  static const struct
+  {
+    const char *name, *bytes;
+    gboolean is_sound, is_of_file;
+  } cases[] = { { "x", "this", TRUE, TRUE },
+                { "x", "that", FALSE, FALSE },
+                { "a b", "this", TRUE, TRUE },
+                { "b", "this", TRUE, FALSE },
+                { "more", "that", TRUE, FALSE } };
+  Digest digest = digest_of_data ("this", 4);
+  char hex[DIGEST_HEX_LENGTH + 1];
+  digest_to_hex (&digest, hex);
+  Restore restore = { .const_list = g_strdup_printf ("%s x\n%s a b", hex, hex) };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_autoptr (GBytes) bytes = g_bytes_new_static (cases[i].bytes, 4);
+      g_autoptr (GPtrArray) values = g_ptr_array_new ();
+      g_autofree char *name = g_strconcat ("const/", cases[i].name, NULL);
+      RestoreConstant value = { .name = name, .value = bytes };
+      g_ptr_array_add (values, &value);
+      restore.constants = values;
+      g_assert_cmpint (restore_constant_is_sound (&restore, cases[i].name, bytes), ==,
+                       cases[i].is_sound);
+      g_assert_cmpint (restore_values_are_sound (&restore, TRUE, "t", &error), ==,
+                       cases[i].is_of_file);
+    }
+  restore.constants = NULL;
+  restore_clear (&restore);
+}
+
 /* Checks everything that identifies the run and says how to start it, as write_values has written
  * it. */
 static void
@@ -546,6 +582,7 @@ main (int argc, char **argv)
                    test_a_checkpoint_of_something_else_is_named);
   g_test_add_func ("/restore/errors-name-the-exit-code", test_errors_name_the_exit_code);
   g_test_add_func ("/restore/people-see-rows-and-nodes", test_people_see_rows_and_nodes);
+  g_test_add_func ("/restore/what-the-lists-prove", test_what_the_lists_prove);
   g_test_add_func ("/restore/a-lost-input-is-not-replaced-by-another",
                    test_a_lost_input_is_not_replaced_by_another);
   g_test_add_func ("/restore/values-of-another-run-are-not-used",
