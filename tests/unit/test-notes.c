@@ -3,6 +3,12 @@
  * storage and value. */
 #include "checkpoint.h"
 
+#include "coordinator/inbox.h"
+#include "coordinator/notes.h"
+
+#include "storage/rowsum.h"
+#include "storage/sql.h"
+
 static const NodeId one = { 1, 1, 1 }, two = { 1, 2, 2 }, three = { 2, 1, 3 };
 
 #define EVENTS(kind) "SELECT count(*) FROM event WHERE kind = '" kind "'"
@@ -125,6 +131,125 @@ test_at_the_end_the_others_are_gone (void)
   assert_answer (place->target, "SELECT id FROM node WHERE left IS NULL", "1.2.00000002");
 }
 
+/* ---- a table alone ---- */
+
+static Sql *
+new_file (void)
+{
+  Sql *sql = sql_create_private (0, NULL);
+  g_assert_nonnull (sql);
+  rowsum_identify (sql, "00112233445566778899aabbccddeeff");
+  return sql;
+}
+
+static void
+assert_text (Sql *sql, const char *query, const char *wanted)
+{
+  sqlite3_stmt *statement = NULL;
+  g_assert_cmpint (sqlite3_prepare_v2 (sql->db, query, -1, &statement, NULL), ==, SQLITE_OK);
+  g_assert_cmpint (sqlite3_step (statement), ==, SQLITE_ROW);
+  g_assert_cmpstr ((const char *)sqlite3_column_text (statement, 0), ==, wanted);
+  sqlite3_finalize (statement);
+}
+
+static void
+write_inbox (Sql *sql, Inbox *inbox)
+{
+  g_autoptr (GError) error = NULL;
+  g_assert_true (notes_write (sql, inbox, &error));
+  g_assert_no_error (error);
+  inbox_free (inbox);
+}
+
+static void
+write_event (Sql *sql, const char *kind)
+{
+  g_assert_true (notes_event (sql, &(TablesEvent){ .at = 9, .kind = kind }, NULL));
+}
+
+static void
+join (Inbox *inbox, const NodeId *id)
+{
+  inbox_add_member (inbox, &(InboxMember){ .id = *id,
+                                           .host = (char *)"h",
+                                           .site = (char *)"s",
+                                           .address = (char *)"unix:/a",
+                                           .at = 5 });
+}
+
+/* A life that began after the last end was lost, also if only an election was seen of it. A node
+ * leaves once, and only if it has joined. */
+static void
+test_who_leaves_when_a_life_begins (void)
+{
+  static const struct
+  {
+    const char *kinds[3], *cause;
+  } cases[] = { { { NOTES_ENDED, NULL }, "ended" },
+                { { NOTES_ENDED, "elected", NULL }, "gone at a take-over" },
+                { { NOTES_ENDED, "best", NULL }, "ended" },
+                { { "elected", NULL }, "gone at a take-over" } };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (Sql) sql = new_file ();
+      g_autofree char *wanted
+          = g_strdup_printf ("1.2.00000002crashed 1.1.00000001%s", cases[i].cause);
+      Inbox *inbox = inbox_new ();
+      gint64 number;
+      g_assert_true (tables_number_node (sql, "9.9.00000009", &number, NULL));
+      join (inbox, &one);
+      join (inbox, &two);
+      inbox_add_event (inbox, &(InboxEvent){ .kind = (char *)"left",
+                                             .node = two,
+                                             .detail = (char *)"crashed",
+                                             .at = 6,
+                                             .told = TRUE });
+      write_inbox (sql, inbox);
+      for (guint k = 0; cases[i].kinds[k] != NULL; k++)
+        write_event (sql, cases[i].kinds[k]);
+      g_assert_true (notes_begin_life (sql, NULL));
+      assert_text (sql,
+                   "SELECT group_concat (name || detail, ' ') FROM (SELECT node.id AS name, detail"
+                   " FROM event JOIN node ON node.n = event.node WHERE kind = 'left'"
+                   " ORDER BY event.id)",
+                   wanted);
+      assert_text (sql, "SELECT cause FROM node WHERE id = '1.2.00000002'", "crashed");
+    }
+}
+
+/* An end says whether the run is done. An event without a time happens now. */
+static void
+test_an_end_says_how (void)
+{
+  for (gboolean is_done = FALSE; is_done <= TRUE; is_done++)
+    {
+      g_autoptr (Sql) sql = new_file ();
+      g_autoptr (GBytes) answer = g_bytes_new_static ("42\n", 3);
+      Inbox *inbox = inbox_new ();
+      inbox->present = g_array_new (FALSE, FALSE, sizeof (NodeId));
+      if (is_done)
+        inbox_answer (inbox, answer, 0);
+      write_inbox (sql, inbox);
+      assert_text (sql, "SELECT ifnull (detail, '-') FROM event WHERE kind = '" NOTES_ENDED "'",
+                   is_done ? "finished" : "-");
+      assert_text (sql, "SELECT at > 1000000000 FROM event WHERE kind = '" NOTES_ENDED "'", "1");
+      write_event (sql, "elected");
+      assert_text (sql, "SELECT at FROM event WHERE kind = 'elected'", "9");
+    }
+}
+
+/* The list names each input, the first one too. */
+static void
+test_a_single_input_is_listed (void)
+{
+  g_autoptr (Sql) sql = new_file ();
+  g_autoptr (GBytes) bytes = g_bytes_new_static ("x", 1);
+  Inbox *inbox = inbox_new ();
+  inbox_add_value (inbox->constants, "input/a b", "ay", bytes);
+  write_inbox (sql, inbox);
+  assert_text (sql, "SELECT substr (value, 33) FROM run WHERE key = 'inputs'", " a b");
+}
+
 int
 main (int argc, char **argv)
 {
@@ -133,5 +258,8 @@ main (int argc, char **argv)
   g_test_add_func ("/notes/who-left-has-joined", test_who_left_has_joined);
   g_test_add_func ("/notes/a-life-begins-alone", test_a_life_begins_alone);
   g_test_add_func ("/notes/at-the-end-the-others-are-gone", test_at_the_end_the_others_are_gone);
+  g_test_add_func ("/notes/who-leaves-when-a-life-begins", test_who_leaves_when_a_life_begins);
+  g_test_add_func ("/notes/an-end-says-how", test_an_end_says_how);
+  g_test_add_func ("/notes/a-single-input-is-listed", test_a_single_input_is_listed);
   return g_test_run ();
 }
