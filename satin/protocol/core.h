@@ -50,6 +50,19 @@
 
 #define CORE_NEVER G_MAXUINT64
 
+/*  phase   the node                                       may become
+ *  NEW     had no event yet                               RUNS
+ *  RUNS    handles events                                 ENDED, LEFT
+ *  ENDED   is to end with the run: END follows
+ *  LEFT    is to end, and the run goes on without it */
+typedef enum
+{
+  NODE_NEW,
+  NODE_RUNS,
+  NODE_ENDED,
+  NODE_LEFT
+} NodePhase;
+
 struct Node
 {
   NodeConfig config; /* its texts are owned */
@@ -57,7 +70,7 @@ struct Node
   guint64 random;
   GArray *effects; /* of the step under way; borrowed */
   GArray *owned;   /* what is freed with the node, see core_owns */
-  gboolean started, ended, left;
+  NodePhase phase;
   NodeId self;               /* none until JOINED */
   const MembersAbove *above; /* calls upwards of the layer `members` … */
   const WorkAbove *control;  /* … and `work` */

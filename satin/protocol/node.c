@@ -314,13 +314,13 @@ void
 node_step (Node *node, guint64 now_us, const NodeEvent *event, GArray *effects)
 {
   g_assert (node != NULL && event != NULL && effects != NULL);
-  if (node->ended)
+  if (node->phase >= NODE_ENDED)
     return;
   node->now_us = now_us;
   node->effects = effects;
-  if (!node->started)
+  if (node->phase == NODE_NEW)
     {
-      node->started = TRUE;
+      node->phase = NODE_RUNS;
       if (node->config.founder)
         {
           node->lease.starting = node->config.checkpoint;
@@ -328,11 +328,11 @@ node_step (Node *node, guint64 now_us, const NodeEvent *event, GArray *effects)
         }
     }
   route (node, event);
-  for (guint i = 0; i < G_N_ELEMENTS (settles) && !node->ended; i++)
+  for (guint i = 0; i < G_N_ELEMENTS (settles) && node->phase < NODE_ENDED; i++)
     settles[i](node);
-  if (!node->ended)
+  if (node->phase < NODE_ENDED)
     wish (node);
-  if (node->ended && !node->left)
+  if (node->phase == NODE_ENDED)
     {
       NodeEffect *effect = core_emit (node, NODE_EFFECT_END);
       effect->number = node->stop.code;
@@ -487,7 +487,7 @@ node_kept (Node *node)
 void
 node_check_invariants (Node *node)
 {
-  if (node->ended)
+  if (node->phase >= NODE_ENDED)
     return;
   for (guint i = 0; i < G_N_ELEMENTS (parts); i++)
     if (parts[i].check != NULL)

@@ -204,9 +204,9 @@ test_waits_for_its_heir (void)
   hear_only (world, 1, 2, &(Message){ .kind = MESSAGE_HEARD });
   for (guint64 batch = 0; batch <= 2; batch += 2)
     hear_only (world, 1, 0, &(Message){ .kind = MESSAGE_HANDED, .number = batch });
-  g_assert_false (world->peer[1].node->left);
+  g_assert_cmpint (world->peer[1].node->phase, ==, NODE_RUNS);
   hear_only (world, 1, 0, &(Message){ .kind = MESSAGE_HANDED, .number = 1 });
-  g_assert_true (world->peer[1].node->left);
+  g_assert_cmpint (world->peer[1].node->phase, ==, NODE_LEFT);
 }
 
 /* Of many results the largest go first, and no message is larger than it may be. */
@@ -251,7 +251,7 @@ test_gives_its_lease_up (void)
   tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_LEAVE });
   tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_HALTED });
   pass (world, 120 * G_USEC_PER_SEC);
-  g_assert_true (world->peer[0].node->left);
+  g_assert_cmpint (world->peer[0].node->phase, ==, NODE_LEFT);
   g_assert_true (said (world, 0, "RETIRE"));
 }
 
@@ -274,9 +274,9 @@ test_waits_for_its_lenders (void)
   g_array_unref (step_alone (world, 1, &(NodeEvent){ .kind = NODE_EVENT_HALTED }));
   hear_only (world, 1, 0, &(Message){ .kind = MESSAGE_HEARD });
   hear_only (world, 1, 2, &(Message){ .kind = MESSAGE_HEARD });
-  g_assert_false (world->peer[1].node->left);
+  g_assert_cmpint (world->peer[1].node->phase, ==, NODE_RUNS);
   hear_only (world, 1, 0, &(Message){ .kind = MESSAGE_ACK, .number = loan });
-  g_assert_true (world->peer[1].node->left);
+  g_assert_cmpint (world->peer[1].node->phase, ==, NODE_LEFT);
 }
 
 /* A suspend ends that wait at once, without a timer. */

@@ -341,11 +341,11 @@ test_says_what_it_cost (void)
       tell_rows (world, 5, 5);
       world->now_us += 3 * SECOND - 1;
       g_array_unref (step_alone (world, 1, &(NodeEvent){ .kind = NODE_EVENT_TIMER }));
-      g_assert_false (node->left);
+      g_assert_cmpint (node->phase, ==, NODE_RUNS);
       world->now_us++;
       guint expired = stats_of (world, 1).expired;
       g_autoptr (GArray) effects = step_alone (world, 1, &(NodeEvent){ .kind = NODE_EVENT_TIMER });
-      g_assert_true (node->left && node->ended);
+      g_assert_cmpint (node->phase, ==, NODE_LEFT);
       g_assert_cmpuint (stats_of (world, 1).expired, ==, expired + 1);
       for (guint i = 0; i < effects->len; i++)
         {
@@ -398,12 +398,12 @@ test_the_dead_need_not_hear (void)
   ask (world, 60 * SECOND);
   release (world);
   g_array_unref (step_alone (world, 1, &(NodeEvent){ .kind = NODE_EVENT_HALTED }));
-  g_assert_false (node->left);
+  g_assert_cmpint (node->phase, ==, NODE_RUNS);
   hear_only (world, 1, 0, &(Message){ .kind = MESSAGE_HEARD });
-  g_assert_false (node->left);
+  g_assert_cmpint (node->phase, ==, NODE_RUNS);
   roster_find (node, &dead)->dead = DEATH_REFUSED;
   g_array_unref (step_alone (world, 1, &(NodeEvent){ .kind = NODE_EVENT_TIMER }));
-  g_assert_true (node->left);
+  g_assert_cmpint (node->phase, ==, NODE_LEFT);
   g_assert_false (node->leave.alone);
 }
 
@@ -425,7 +425,7 @@ test_the_last_one_suspends (void)
   g_array_unref (step_alone (world, 1, &(NodeEvent){ .kind = NODE_EVENT_TIMER }));
   g_assert_true (node->leave.alone);
   g_assert_true (stop_has_begun (node));
-  g_assert_false (node->left);
+  g_assert_cmpint (node->phase, ==, NODE_RUNS);
   leave_on_missing (alone (world, 1));
   g_assert_true (node->leave.missed);
 }

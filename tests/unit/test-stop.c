@@ -19,15 +19,15 @@ test_closed (void)
 
           node->stop.request = 5;
           stop_on_closed (node, &closed);
-          g_assert_false (node->ended); /* this close was not requested */
+          g_assert_cmpint (node->phase, ==, NODE_RUNS); /* this close was not requested */
           node->stop.final = TRUE;
           node->stop.finished = finished;
           node->stop.code = finished ? 3 : NODE_END_SUSPENDED;
           stale.count = 4;
           stop_on_closed (node, &stale);
-          g_assert_false (node->ended);
+          g_assert_cmpint (node->phase, ==, NODE_RUNS);
           stop_on_closed (node, &closed);
-          g_assert_true (node->ended);
+          g_assert_cmpint (node->phase, ==, NODE_ENDED);
           g_assert_cmpint (node->stop.finished, ==, finished);
           g_assert_cmpuint (node->stop.code, ==,
                             finished ? 3

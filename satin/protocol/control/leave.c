@@ -487,7 +487,7 @@ finish (Node *node)
   effect->work_us = lost_us;
   effect->count = leave->rows->len + leave->dropped + count_owed (node);
   effect->failed = !leave->halted;
-  node->ended = node->left = TRUE;
+  node->phase = NODE_LEFT;
 }
 
 /* This node was to suspend the run as the last node of its side of a split. But another side goes

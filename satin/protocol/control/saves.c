@@ -317,7 +317,7 @@ saves_on_published (Node *node, const NodeEvent *event)
       if (saves->phase == SAVES_OPENED)
         tell_closed (node, event);
     }
-  if (node->ended)
+  if (node->phase >= NODE_ENDED)
     return;
   if (event->failed || event->work_us > 0)
     elect_watch (node, event->failed ? 0 : event->work_us);

@@ -33,12 +33,12 @@ say_end (Node *node, guint64 code, gboolean finished)
 static void
 end (Node *node, guint64 code, gboolean finished)
 {
-  if (node->ended)
+  if (node->phase >= NODE_ENDED)
     return;
   say_end (node, code, finished);
   node->stop.code = code;
   node->stop.finished = finished;
-  node->ended = TRUE;
+  node->phase = NODE_ENDED;
 }
 
 static void
@@ -258,7 +258,7 @@ stop_go_on (Node *node)
   Stop *stop = &node->stop;
   NodeId coordinator;
 
-  if (stop->final || node->ended || !(stop->finished || stop->phase >= STOP_HALTING)
+  if (stop->final || node->phase >= NODE_ENDED || !(stop->finished || stop->phase >= STOP_HALTING)
       || !roster_is_master (node))
     return;
   if (!node->config.checkpoint)
@@ -408,7 +408,7 @@ stop_promoted (Node *node)
 {
   if (node->stop.cancelled)
     end (node, NODE_END_CANCELLED, FALSE);
-  if (node->ended || poison_judge (node))
+  if (node->phase >= NODE_ENDED || poison_judge (node))
     return TRUE;
   if (node->stop.phase == STOP_NONE)
     return FALSE;

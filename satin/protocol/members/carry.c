@@ -174,17 +174,17 @@ carry_settle (Node *node)
   if (sessions->settling)
     return;
   sessions->settling = TRUE;
-  for (guint i = 0; i < sessions->later->len && !node->ended; i++) /* the array may grow
-                                                                    * meanwhile */
+  for (guint i = 0; i < sessions->later->len && node->phase < NODE_ENDED; i++) /* the array may grow
+                                                                                * meanwhile */
     {
       SessionEffect said = g_array_index (sessions->later, SessionEffect, i);
       g_array_index (sessions->later, SessionEffect, i) = (SessionEffect){ 0 };
       carry_out (node, &said);
       session_effect_clear (&said);
     }
-  if (!node->ended)
+  if (node->phase < NODE_ENDED)
     g_array_set_size (sessions->later, 0);
-  if (sessions->doors && !node->ended)
+  if (sessions->doors && node->phase < NODE_ENDED)
     {
       sessions->doors = FALSE;
       node->above->readmit (node);

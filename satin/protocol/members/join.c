@@ -236,7 +236,7 @@ join_on_refused (Node *node, const char *build)
   if (core_is_member (node))
     return;
   core_emit (node, NODE_EFFECT_REFUSED)->text = g_strdup (build);
-  node->ended = node->left = TRUE;
+  node->phase = NODE_LEFT;
 }
 
 void

@@ -190,7 +190,7 @@ shares_open_doors (Node *node)
 
   for (guint i = 0; i < node->roster.members->len; i++)
     g_array_append_val (ids, ((Member *)node->roster.members->pdata[i])->id);
-  for (guint i = 0; i < ids->len && !node->ended; i++)
+  for (guint i = 0; i < ids->len && node->phase < NODE_ENDED; i++)
     open_door (node, &g_array_index (ids, NodeId, i));
 }
 
