@@ -11,7 +11,7 @@ new_link (World *world, guint who, guint64 number)
 {
   Link *link = link_add (world->peer[0].node, number, NULL);
 
-  link->greeted = TRUE;
+  link->state = LINK_GREETED;
   link->remote = id_of (world, who);
   return link;
 }
@@ -50,10 +50,10 @@ test_which_link_sends (void)
   Link *first = link_at (world, 0, 1);
   Link *second = new_link (world, 1, FIRST), *third = new_link (world, 1, FIRST + 1);
 
-  second->greeted = FALSE;
+  second->state = LINK_NEW;
   link_bind_all (node);
   g_assert_true (link_at (world, 0, 1) == third);
-  second->greeted = TRUE;
+  second->state = LINK_GREETED;
   link_bind_all (node);
   g_assert_true (link_at (world, 0, 1) == third);
   first->retired_us = second->retired_us = 0;
@@ -126,10 +126,10 @@ test_what_a_new_link_ends (void)
       Link *route = route_open (node, link_at (world, 0, 1), &routed->id, 1);
       g_assert_true (link_is_coming (node, &routed->id, TRUE));
       g_assert_false (link_is_coming (node, &routed->id, FALSE)); /* a dial may be faster */
-      route->greeted = TRUE;
+      route->state = LINK_GREETED;
       route->remote = routed->id;
       link_bind_all (node);
-      g_assert_true (route->bound);
+      g_assert_nonnull (route->member);
       g_assert_cmpuint (routed->dial_at_us, ==,
                         i == 0 ? node->now_us + ALIVE_EXPECT_US : planned_us);
     }
@@ -252,7 +252,7 @@ test_what_a_lost_link_begins (void)
 
   link_close (node, link_at (world, 0, 2));
   Link *route = route_open (node, link_at (world, 0, 1), &third->id, 1);
-  route->greeted = TRUE;
+  route->state = LINK_GREETED;
   route->remote = third->id;
   link_bind_all (node);
   g_array_set_size (effects, 0);
@@ -282,7 +282,7 @@ test_a_renewed_link (void)
       link = link_renew (node, link);
       g_assert_cmpuint (link->link, ==, number);
       g_assert_cmpint (link->mine, ==, mine);
-      g_assert_true (link->greeted && !link->bound);
+      g_assert_true (link->state == LINK_GREETED && link->member == NULL);
       g_assert_cmpuint (count_effects (effects, NODE_EFFECT_CLOSE), ==, 0);
       end_call (world, 0);
     }

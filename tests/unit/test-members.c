@@ -329,7 +329,7 @@ add_second_link (void)
 {
   Link *link = link_add (pair->node[0], LINK + 1, NULL);
 
-  link->greeted = TRUE;
+  link->state = LINK_GREETED;
   link->remote = pair->node[1]->self;
   link_bind_all (pair->node[0]);
   settle (0);
@@ -398,7 +398,7 @@ static Link *
 stranger_comes (Node *node, guint64 number)
 {
   link_up (node, number, 0);
-  link_find (node, number)->greeted = TRUE;
+  link_find (node, number)->state = LINK_GREETED;
   return link_find (node, number);
 }
 

@@ -24,7 +24,7 @@ sent (World *world, guint who, GArray *effects)
         g_string_append_printf (text, "DIAL %s\n", effect->text);
       if (link == NULL || !read_sent (effect, &m))
         continue;
-      guint64 to = link->bound ? link->remote.number - 1 : 99; /* 99: a stranger */
+      guint64 to = link->member != NULL ? link->remote.number - 1 : 99; /* 99: a stranger */
       const char *name = message_kind_name (m.kind);
       if (m.kind == MESSAGE_RELAY || m.kind == MESSAGE_CALL)
         g_string_append_printf (text, "n%u %s n%d%s\n", (guint)to, name, (int)m.id.number - 1,

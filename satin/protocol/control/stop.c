@@ -149,7 +149,7 @@ void
 stop_crash_report (Node *node, const char *sentence)
 {
   for (guint i = 0; i < node->links.links->len; i++)
-    if (!((Link *)node->links.links->pdata[i])->bound)
+    if (((Link *)node->links.links->pdata[i])->member == NULL)
       {
         say_end (node, NODE_END_FAILED, FALSE);
         return;

@@ -121,7 +121,7 @@ admit_waiting (Node *node)
     {
       Newcomer *newcomer = waiting->pdata[i];
       Link *link = link_find (node, newcomer->link);
-      if (link == NULL || link->bound)
+      if (link == NULL || link->member != NULL)
         continue;
       if (!lets_in (node))
         {
@@ -153,11 +153,11 @@ admit_on_request (Node *node, Link *link, const Message *m)
 
   if (alive_is_accused (node, m->text))
     node->above->missing_came (node);
-  if (!lets_in (node) || link->bound || m->text[0] == '\0'
+  if (!lets_in (node) || link->member != NULL || m->text[0] == '\0'
       || node->roster.members->len + waiting->len >= MESSAGE_MEMBERS_MAX)
     {
       guint64 number = link->link;
-      if (roster_is_master (node) && node->stop.phase >= STOP_HALTING && !link->bound)
+      if (roster_is_master (node) && node->stop.phase >= STOP_HALTING && link->member == NULL)
         never_was (node, m);
       link = link_find (node, number);
       if (link != NULL)

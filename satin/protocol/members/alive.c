@@ -238,7 +238,7 @@ alive_slept (Node *node)
     {
       Link *link = node->links.links->pdata[i];
       link->heard_us = node->now_us;
-      if (!link->bound)
+      if (link->member == NULL)
         link->born_us = node->now_us;
     }
 }
@@ -256,7 +256,7 @@ patience_us (Node *node, const Link *link)
 static gboolean
 is_of_use (Node *node, const Link *link)
 {
-  return link->bound || link->link == node->join.link || link->link == node->join.carrier
+  return link->member != NULL || link->link == node->join.link || link->link == node->join.carrier
          || route_begins_at (node, link);
 }
 
@@ -270,7 +270,7 @@ close_silent_links (Node *node)
       Link *link = node->links.links->pdata[i - 1];
       if (!is_of_use (node, link) && node->now_us >= link->born_us + link_greeting_us (node))
         link_break (node, link, "it never became a member's");
-      else if (link->bound && node->now_us >= link->heard_us + patience_us (node, link))
+      else if (link->member != NULL && node->now_us >= link->heard_us + patience_us (node, link))
         link_break (node, link, "silent for too long");
     }
 }
@@ -326,7 +326,7 @@ links_due (Node *node, guint64 at)
   for (guint i = 0; i < node->links.links->len; i++)
     {
       const Link *link = node->links.links->pdata[i];
-      if (link->bound && link->heard_us + node->config.silence_us / 2 < at)
+      if (link->member != NULL && link->heard_us + node->config.silence_us / 2 < at)
         at = MIN (at, link->heard_us + patience_us (node, link));
     }
   return at;
@@ -376,7 +376,7 @@ ping (Node *node)
   for (guint i = 0; i < node->links.links->len; i++)
     {
       Link *link = node->links.links->pdata[i];
-      if (link->bound && !carry_acknowledge (node, link)
+      if (link->member != NULL && !carry_acknowledge (node, link)
           && node->now_us >= link->spoke_us + lately_us)
         link_send (node, link, &(Message){ .kind = MESSAGE_PING });
     }

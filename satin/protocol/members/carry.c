@@ -344,7 +344,7 @@ carry_is_urgent (GBytes *bytes)
 void
 carry_hear (Node *node, Link *link, GBytes *frame)
 {
-  Member *member = link->bound ? roster_find (node, &link->remote) : NULL;
+  Member *member = link->member;
 
   if (member != NULL && member->carry.session != NULL)
     {

@@ -45,7 +45,7 @@ on_hello (Node *node, Link *link, const Message *m)
 {
   guint64 number = link->link;
 
-  if (link->greeted && (!node_id_is_none (&link->remote) || node_id_is_none (&m->id)))
+  if (link->state != LINK_NEW && (!node_id_is_none (&link->remote) || node_id_is_none (&m->id)))
     {
       link_break (node, link, "greeted twice"); /* a node that joins through this link has got its
                                                  * name */
@@ -68,7 +68,7 @@ on_hello (Node *node, Link *link, const Message *m)
       link_break (node, link, "this node itself");
       return;
     }
-  link->greeted = TRUE;
+  link->state = LINK_GREETED;
   link->remote = m->id;
   NodeId expected = link->expected;
   /* A node without a name may be the expected one: its WELCOME is on its way. When it comes, that
@@ -153,7 +153,7 @@ check_stems_of (const char *path, gpointer data)
 static gboolean
 is_in_order (Node *node, Link *link, const Message *m)
 {
-  if (!link->greeted && m->kind != MESSAGE_HELLO)
+  if (link->state == LINK_NEW && m->kind != MESSAGE_HELLO)
     {
       link_break (node, link, "spoke before it greeted");
       return FALSE;
@@ -172,29 +172,20 @@ is_in_order (Node *node, Link *link, const Message *m)
   return !checking.unknown;
 }
 
-/* The member at the other end. (nullable) */
-static Member *
-member_of (Node *node, const Link *link)
-{
-  return link->bound ? roster_find (node, &link->remote) : NULL;
-}
-
 /* TRUE: the other end of the link may send such messages. */
 static gboolean
 may_say (Node *node, const Link *link, MessageFrom from)
 {
-  gboolean member = link->bound && roster_find (node, &link->remote) != NULL;
-
   switch (from)
     {
     case MESSAGE_FROM_ANYBODY:
       return TRUE;
     case MESSAGE_FROM_RUN:
-      return member || !core_is_member (node);
+      return link->member != NULL || !core_is_member (node);
     case MESSAGE_FROM_MEMBER:
-      return member;
+      return link->member != NULL;
     case MESSAGE_FROM_COORDINATOR:
-      return member && node_id_equal (&link->remote, &node->lease.holder);
+      return link->member != NULL && node_id_equal (&link->remote, &node->lease.holder);
     }
   g_assert_not_reached ();
 }
@@ -243,7 +234,7 @@ hear_bytes (Node *node, Link *link, GBytes *bytes, gsize start)
 
   if (!message_decode_at (bytes, start, &m, &error))
     link_break (node, link, error->message);
-  else if (is_in_order (node, link, &m) && node->above->admit (node, member_of (node, link), &m))
+  else if (is_in_order (node, link, &m) && node->above->admit (node, link->member, &m))
     handle (node, link, &m);
 }
 
@@ -259,7 +250,7 @@ hear_message (Node *node, guint64 number, GBytes *bytes)
     alive_heard (node, link->member);
   if (!carry_is_frame (bytes))
     hear_bytes (node, link, bytes, 0);
-  else if (link->greeted)
+  else if (link->state != LINK_NEW)
     carry_hear (node, link, bytes);
   else
     link_break (node, link, "spoke before it greeted");

@@ -184,11 +184,11 @@ ask (Node *node, Link *link, const NodeId *master, const char *address)
   if (join->was_member && join->link == 0 && link->circuit == NULL)
     join_on_link (node, link); /* the other end dialled this node, and may be the only one that
                                 * can */
-  if (link->link != join->link || link->joining)
+  if (link->link != join->link || link->state == LINK_JOINING)
     return;
   if (node_id_equal (master, &link->remote))
     {
-      link->joining = TRUE;
+      link->state = LINK_JOINING;
       join->at_us = node->now_us + JOIN_ANSWER_US;
       link_send (node, link,
                  &(Message){ .kind = MESSAGE_JOIN,

@@ -118,7 +118,7 @@ link_is_coming (Node *node, const NodeId *id, gboolean routed)
   for (guint i = 0; i < node->links.links->len; i++)
     {
       Link *link = node->links.links->pdata[i];
-      if (!link->greeted && (link->circuit == NULL || routed)
+      if (link->state == LINK_NEW && (link->circuit == NULL || routed)
           && node_id_equal (&link->expected, id))
         return TRUE;
     }
@@ -210,8 +210,7 @@ say_by_link (Node *node, void *to, const Message *message)
 void
 link_send (Node *node, Link *link, const Message *message)
 {
-  Member *member
-      = carry_bears (message->kind) && link->bound ? roster_find (node, &link->remote) : NULL;
+  Member *member = carry_bears (message->kind) ? link->member : NULL;
 
   if (member != NULL && carry_send (node, member, message))
     return;
@@ -345,7 +344,7 @@ static void
 take_off (Node *node, Link *link)
 {
   guint64 number = link->link;
-  Member *member = link->bound ? roster_find (node, &link->remote) : NULL;
+  Member *member = link->member != NULL ? roster_find (node, &link->remote) : NULL;
 
   if (link->member != NULL)
     g_ptr_array_remove (link->member->links, link);
@@ -363,8 +362,8 @@ static void
 lose (Node *node, Link *link)
 {
   guint64 number = link->link;
-  NodeId id = link->bound ? link->remote : link->expected;
-  gboolean bound = link->bound, routed = link->circuit != NULL;
+  NodeId id = link->member != NULL ? link->remote : link->expected;
+  gboolean bound = link->member != NULL, routed = link->circuit != NULL;
 
   take_off (node, link);
   join_on_down (node, number);
@@ -451,7 +450,7 @@ link_renew (Node *node, Link *link)
   take_off (node, link);
   link = link_add (node, old.link, NULL);
   link->mine = old.mine;
-  link->greeted = TRUE;
+  link->state = LINK_GREETED;
   link->remote = old.remote;
   return link;
 }
@@ -462,7 +461,7 @@ link_close_member (Node *node, const NodeId *id)
   for (guint i = node->links.links->len; i > 0; i--)
     {
       Link *link = node->links.links->pdata[i - 1];
-      if (link->greeted && node_id_equal (&link->expected, id))
+      if (link->state != LINK_NEW && node_id_equal (&link->expected, id))
         link->expected = NODE_ID_NONE; /* a node without name is there now, and may join through
                                         * this link */
       if (!node_id_equal (&link->remote, id) && !node_id_equal (&link->expected, id))
@@ -513,7 +512,6 @@ bind_link (Node *node, Link *link, Member *member)
 
   if (link->circuit != NULL)
     say_through (node, link);
-  link->bound = TRUE;
   enter (link, member);
   alive_changed (node);
   member->heard_us = node->now_us;
@@ -542,7 +540,8 @@ next_to_bind (Node *node)
   for (guint i = 0; i < node->links.links->len; i++)
     {
       Link *link = node->links.links->pdata[i];
-      if (link->greeted && !link->bound && roster_find (node, &link->remote) != NULL
+      if (link->state != LINK_NEW && link->member == NULL
+          && roster_find (node, &link->remote) != NULL
           && !node_id_equal (&link->remote, &node->self))
         return link;
     }

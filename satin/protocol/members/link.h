@@ -11,6 +11,17 @@ typedef struct Circuit Circuit;
 
 #define LINK_PER_MEMBER_MAX 4 /* older ones are closed */
 
+/*  state    the link                                      may become
+ *  NEW      has not brought HELLO                         GREETED
+ *  GREETED  has                                           JOINING
+ *  JOINING  … and this node asked for membership over it  GREETED */
+typedef enum
+{
+  LINK_NEW,
+  LINK_GREETED,
+  LINK_JOINING
+} LinkState;
+
 struct Link
 {
   guint64 link;    /* the driver's number, or one with ROUTE_LINK */
@@ -18,8 +29,7 @@ struct Link
   NodeId expected; /* the member that was dialled, or none */
   NodeId remote;   /* the node that greeted, or none */
   gboolean mine;   /* a direct link that this node dialled */
-  gboolean greeted, bound;
-  gboolean joining; /* this node asked for membership over it */
+  LinkState state;
   guint64 born_us, heard_us;
   guint64 spoke_us;   /* when this end last sent something over it */
   guint64 retired_us; /* time at which it is closed, since its session no longer needs it; 0: it

@@ -120,9 +120,9 @@ roster_check (Node *node)
   for (guint i = 0; i < node->links.links->len; i++)
     {
       const Link *link = node->links.links->pdata[i];
-      g_assert (!link->bound || has (members, &link->remote));
-      g_assert (link->bound == (link->member != NULL));
-      g_assert (!link->bound || node_id_equal (&link->member->id, &link->remote));
+      g_assert (link->member == NULL || link->state == LINK_GREETED);
+      g_assert (link->member == NULL || has (members, &link->remote));
+      g_assert (link->member == NULL || node_id_equal (&link->member->id, &link->remote));
     }
 }
 

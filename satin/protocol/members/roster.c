@@ -92,7 +92,7 @@ send_to_all_links (Node *node)
   for (guint i = 0; i < node->links.links->len; i++)
     {
       Link *link = node->links.links->pdata[i];
-      if (link->bound || (link->greeted && !node_id_is_none (&link->remote)))
+      if (link->member != NULL || (link->state != LINK_NEW && !node_id_is_none (&link->remote)))
         roster_catch_up (node, link); /* a node that is no member may believe that it is */
     }
 }
@@ -218,7 +218,7 @@ roster_replace (Node *node, const Term *term, guint64 version, GPtrArray *member
                                                           * once */
         {
           Link *link = node->links.links->pdata[j - 1];
-          if (link->bound && node_id_equal (&link->remote, &member->id))
+          if (link->member != NULL && node_id_equal (&link->remote, &member->id))
             roster_send (node, link);
         }
       if (roster_is_master (node)) /* others close their links to it when they hear that it left */
@@ -409,7 +409,7 @@ rejoin (Node *node, Link *from, const Message *m, gboolean known)
                                                       * learn it, too */
     {
       Link *link = node->links.links->pdata[i];
-      if (link->bound && link != from)
+      if (link->member != NULL && link != from)
         link_send (node, link, m);
     }
   note_addresses (node, from, m);
@@ -492,19 +492,19 @@ roster_on_message (Node *node, Link *link, const Message *m)
 void
 roster_on_welcome (Node *node, Link *link, const Message *m)
 {
-  if (core_is_member (node) || !link->joining)
+  if (core_is_member (node) || link->state != LINK_JOINING)
     return;
   if (node_id_is_none (&m->id))
     {
       join_on_refused (node, NULL);
       return;
     }
-  if (find_told (m, &m->id) == NULL || !link->greeted)
+  if (find_told (m, &m->id) == NULL)
     {
       link_break (node, link, "welcomed under a name that is not on the roster");
       return;
     }
-  link->joining = FALSE;
+  link->state = LINK_GREETED;
   node->self = m->id;
   link->told_term = link->said_term = m->term;
   link->told_version = link->said_version = m->version;

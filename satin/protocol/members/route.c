@@ -165,7 +165,7 @@ may_pass (Node *node, const Link *from, const Link *to)
       || route_hops (to) >= ROUTE_HOPS_MAX
       || (to->circuit != NULL && to->circuit->leg.link == from->link))
     return FALSE;
-  if (from->bound)
+  if (from->member != NULL)
     return TRUE;
   return !route_begins_at (node, from) && node_id_is_none (&from->remote)
          && node_id_equal (&to->remote, &roster_master (node)->id);
@@ -175,7 +175,7 @@ static void
 pass (Node *node, Link *from, guint64 number, Link *to)
 {
   Passage *passage = g_new (Passage, 1);
-  NodeId who = from->bound ? from->remote : NODE_ID_NONE;
+  NodeId who = from->member != NULL ? from->remote : NODE_ID_NONE;
 
   passage->legs[0] = (RouteLeg){ from->link, number, FALSE };
   passage->legs[1] = (RouteLeg){ to->link, ++node->routes.numbers, TRUE };
@@ -198,7 +198,7 @@ route_on_relay (Node *node, Link *link, const Message *m)
       link_break (node, link, "one number for two routes");
       return;
     }
-  if (m->flag && link->bound && route_hops (link) < ROUTE_HOPS_MAX
+  if (m->flag && link->member != NULL && route_hops (link) < ROUTE_HOPS_MAX
       && node->links.links->len < ROUTES_MAX)
     {
       Link *end = add_end (node, link, m->number, FALSE, route_hops (link) + 1);
