@@ -176,7 +176,7 @@ test_an_answered_dial (void)
   g_assert_true (member->answered);
   g_assert_cmpuint (member->dial, ==, 0);
   g_assert_cmpuint (member->dial_at_us, ==, node->now_us + link_greeting_us (node));
-  g_assert_true (link_find (node, FIRST)->mine);
+  g_assert_cmpuint (link_find (node, FIRST)->dial, !=, 0);
   g_assert_true (link_is_coming (node, &member->id, FALSE));
   guint dials = count_effects (effects, NODE_EFFECT_DIAL);
   member->dialled_us = 0;
@@ -270,7 +270,7 @@ test_what_a_lost_link_begins (void)
 static void
 test_a_renewed_link (void)
 {
-  for (guint mine = 0; mine < 2; mine++)
+  for (guint64 dial = 0; dial < 2; dial++)
     {
       g_autoptr (World) world = world_new (2, FALSE);
       Node *node = world->peer[0].node;
@@ -278,10 +278,10 @@ test_a_renewed_link (void)
       Link *link = link_at (world, 0, 1);
       guint64 number = link->link;
 
-      link->mine = mine;
+      link->dial = dial;
       link = link_renew (node, link);
       g_assert_cmpuint (link->link, ==, number);
-      g_assert_cmpint (link->mine, ==, mine);
+      g_assert_cmpuint (link->dial, ==, dial);
       g_assert_true (link->state == LINK_GREETED && link->member == NULL);
       g_assert_cmpuint (count_effects (effects, NODE_EFFECT_CLOSE), ==, 0);
       end_call (world, 0);

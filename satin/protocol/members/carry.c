@@ -135,7 +135,7 @@ deliver (Node *node, Member *member, const SessionEffect *said)
 static gboolean
 is_mine (const Link *link)
 {
-  return link->circuit != NULL ? link->circuit->leg.mine : link->mine;
+  return link->circuit != NULL ? link->circuit->leg.mine : link->dial != 0;
 }
 
 /* The session does not need this link any more. The end that accepted it closes it at once. The end

@@ -293,7 +293,7 @@ link_up (Node *node, guint64 number, guint64 dial_number)
       return;
     }
   Link *link = link_add (node, number, NULL);
-  link->mine = dial != NULL;
+  link->dial = dial_number;
   if (dial != NULL)
     {
       Member *member = roster_find (node, &dial->id);
@@ -449,7 +449,7 @@ link_renew (Node *node, Link *link)
   link_close_others (node, link);
   take_off (node, link);
   link = link_add (node, old.link, NULL);
-  link->mine = old.mine;
+  link->dial = old.dial;
   link->state = LINK_GREETED;
   link->remote = old.remote;
   return link;

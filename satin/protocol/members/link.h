@@ -28,7 +28,7 @@ struct Link
   guint64 order;   /* of arrival; the newest writes */
   NodeId expected; /* the member that was dialled, or none */
   NodeId remote;   /* the node that greeted, or none */
-  gboolean mine;   /* a direct link that this node dialled */
+  guint64 dial;    /* of this node that made it; 0: the other end dialled, or it is routed */
   LinkState state;
   guint64 born_us, heard_us;
   guint64 spoke_us;   /* when this end last sent something over it */
