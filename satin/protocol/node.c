@@ -180,7 +180,7 @@ route_engine (Node *node, const NodeEvent *event)
       loans_aborted (node, event->loan);
       break;
     case NODE_EVENT_COVERED:
-      if (node->leave.begun)
+      if (node->leave.phase >= LEAVE_BEGUN)
         break; /* the offers go with this node, and others are to make them */
       directory_cover (node, event->path);
       break;

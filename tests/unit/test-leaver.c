@@ -57,7 +57,7 @@ static void
 release (World *world)
 {
   hear_only (world, 1, 0, &(Message){ .kind = MESSAGE_RELEASED });
-  g_assert_true (node_at (world, 1)->leave.begun);
+  g_assert_cmpint (node_at (world, 1)->leave.phase, >=, LEAVE_BEGUN);
 }
 
 /* The newest row of the ledger says that this node left, at this price. */
@@ -85,13 +85,13 @@ test_patience (void)
   g_assert_cmpuint (leave_due (node_at (world, 1)), ==, CORE_NEVER);
   ask (world, 8 * SECOND);
   g_assert_cmpuint (leave->until_us, ==, now_us + 8 * SECOND);
-  g_assert_true (leave->wanted && !leave->begun);
+  g_assert_true (leave->phase == LEAVE_NONE && leave_due (node_at (world, 1)) != CORE_NEVER);
   ask (world, 3 * SECOND);
   g_assert_cmpuint (leave->until_us, ==, now_us + 3 * SECOND);
   ask (world, 20 * SECOND);
   g_assert_cmpuint (leave_due (node_at (world, 1)), ==, now_us + 3 * SECOND);
   hear_only (world, 1, 0, &(Message){ .kind = MESSAGE_RELEASED, .flag = TRUE });
-  g_assert_false (leave->wanted);
+  g_assert_cmpuint (leave->until_us, ==, CORE_NEVER);
   ask (world, 0);
   g_assert_cmpuint (leave->until_us, ==, world->now_us + LEAVE_PATIENCE_US);
 }
@@ -132,13 +132,13 @@ test_whose_word_counts (void)
 
   ask (world, 3 * SECOND);
   hear_only (world, 1, 2, &(Message){ .kind = MESSAGE_RELEASED });
-  g_assert_false (node_at (world, 1)->leave.begun);
+  g_assert_cmpint (node_at (world, 1)->leave.phase, ==, LEAVE_NONE);
   world->now_us += 3 * SECOND;
   g_autoptr (GArray) late = step_alone (world, 1, &(NodeEvent){ .kind = NODE_EVENT_TIMER });
   g_assert_cmpuint (count_effects (late, NODE_EFFECT_STAYED), ==, 1);
   g_assert_cmpuint (stats_of (world, 1).expired, ==, 1);
   g_autoptr (GArray) effects = hear (world, 1, 0, &(Message){ .kind = MESSAGE_RELEASED });
-  g_assert_false (node_at (world, 1)->leave.begun);
+  g_assert_cmpint (node_at (world, 1)->leave.phase, ==, LEAVE_NONE);
   g_assert_cmpuint (count_sent (world, effects, 1, 0, MESSAGE_RELEASED), ==, 1);
   g_assert_cmpuint (count_effects (effects, NODE_EFFECT_STAYED), ==, 0);
 }
@@ -152,7 +152,7 @@ test_somebody_stays (void)
   start (world);
 
   tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_LEAVE });
-  g_assert_true (node_at (world, 0)->leave.begun);
+  g_assert_cmpint (node_at (world, 0)->leave.phase, >=, LEAVE_BEGUN);
   hear_only (world, 0, 1, &(Message){ .kind = MESSAGE_RELEASE });
   const Message no = { .kind = MESSAGE_RELEASED, .flag = TRUE };
   g_autoptr (GArray) refused = hear (world, 0, 2, &(Message){ .kind = MESSAGE_RELEASE });
@@ -178,7 +178,7 @@ test_the_last_one_stays (void)
           world, 0, &(NodeEvent){ .kind = NODE_EVENT_LEAVE, .node = named ? self : NODE_ID_NONE });
       g_assert_cmpuint (count_effects (effects, NODE_EFFECT_STAYED), ==, 1);
       g_assert_cmpuint (count_effects (effects, NODE_EFFECT_HALT), ==, 0);
-      g_assert_false (node_at (world, 0)->leave.begun);
+      g_assert_cmpint (node_at (world, 0)->leave.phase, ==, LEAVE_NONE);
     }
 }
 
@@ -257,7 +257,7 @@ test_a_suspend_takes_all_back (void)
   assert_rows (leave->taken, "1 2 3 4 ");
   g_assert_cmpuint (leave->rows->len, ==, 0);
   g_assert_null (leave->flight);
-  g_assert_false (leave->wanted);
+  g_assert_cmpuint (leave->until_us, ==, CORE_NEVER);
 }
 
 /* Takes the rows that are due for the present coordinator, and checks them. */
@@ -404,11 +404,11 @@ test_the_dead_need_not_hear (void)
   roster_find (node, &dead)->dead = DEATH_REFUSED;
   g_array_unref (step_alone (world, 1, &(NodeEvent){ .kind = NODE_EVENT_TIMER }));
   g_assert_cmpint (node->phase, ==, NODE_LEFT);
-  g_assert_false (node->leave.alone);
+  g_assert_cmpint (node->leave.last, ==, LEAVE_OTHERS_STAY);
 }
 
-/* The member that should have stayed is gone: the leaver suspends the run. Only then does
- * leave_on_missing set `missed`. */
+/* The member that should have stayed is gone: the leaver suspends the run. Only then it matters
+ * that others miss this node. */
 static void
 test_the_last_one_suspends (void)
 {
@@ -420,14 +420,14 @@ test_the_last_one_suspends (void)
   ask (world, 60 * SECOND);
   release (world);
   leave_on_missing (node);
-  g_assert_false (node->leave.missed); /* the node is not alone */
+  g_assert_cmpint (node->leave.last, ==, LEAVE_OTHERS_STAY); /* the node is not alone */
   roster_find (node, &gone)->dead = DEATH_REFUSED;
   g_array_unref (step_alone (world, 1, &(NodeEvent){ .kind = NODE_EVENT_TIMER }));
-  g_assert_true (node->leave.alone);
+  g_assert_cmpint (node->leave.last, ==, LEAVE_ALONE);
   g_assert_true (stop_has_begun (node));
   g_assert_cmpint (node->phase, ==, NODE_RUNS);
   leave_on_missing (alone (world, 1));
-  g_assert_true (node->leave.missed);
+  g_assert_cmpint (node->leave.last, ==, LEAVE_MISSED);
 }
 
 int

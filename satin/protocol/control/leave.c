@@ -9,6 +9,7 @@ leave_init (Node *node)
 {
   Leave *leave = &node->leave;
 
+  leave->until_us = CORE_NEVER;
   core_pointers (node, &leave->rows, (GDestroyNotify)row_free);
   core_pointers (node, &leave->taken, (GDestroyNotify)row_free);
   core_owns (node, &leave->flight, (GDestroyNotify)g_ptr_array_unref);
@@ -20,15 +21,22 @@ leave_check (Node *node)
   const Leave *leave = &node->leave;
 
   g_assert (leave->n_sent <= leave->n_counted && leave->n_counted <= leave->taken->len);
-  g_assert (leave->flight == NULL || (leave->flight->len > 0 && leave->begun));
+  g_assert (leave->flight == NULL || (leave->flight->len > 0 && leave->phase >= LEAVE_BEGUN));
 }
 
 /* ---- being released ---- */
 
+/* TRUE: this node is to leave. */
+static gboolean
+is_wanted (const Leave *leave)
+{
+  return leave->until_us != CORE_NEVER;
+}
+
 static void
 stay (Node *node, const char *why)
 {
-  node->leave.wanted = FALSE;
+  node->leave.until_us = CORE_NEVER;
   core_log (node, "this node stays: %s", why);
   core_emit (node, NODE_EFFECT_STAYED)->text = g_strdup (why);
 }
@@ -76,7 +84,7 @@ begin (Node *node)
   Leave *leave = &node->leave;
 
   core_log (node, "this node leaves");
-  leave->begun = TRUE;
+  leave->phase = LEAVE_BEGUN;
   epoch_on_exit (node);
   roster_find (node, &node->self)->leaving = TRUE;
   core_emit (node, NODE_EFFECT_HALT)->whole = TRUE;
@@ -118,11 +126,9 @@ leave_ask (Node *node, const NodeId *id, guint64 patience_us)
       (void)member_send (node, id, &(Message){ .kind = MESSAGE_LEAVE, .number = patience });
       return;
     }
-  leave->until_us
-      = leave->wanted ? MIN (leave->until_us, node->now_us + patience) : node->now_us + patience;
-  if (!leave->wanted)
+  if (!is_wanted (leave))
     leave->asked = NODE_ID_NONE;
-  leave->wanted = TRUE;
+  leave->until_us = MIN (leave->until_us, node->now_us + patience);
 }
 
 void
@@ -140,11 +146,11 @@ leave_on_released (Node *node, const NodeId *from, const Message *m)
 
   if (roster_is_master (node) && m->flag)
     roster_find (node, from)->leaving = FALSE;
-  if (node->leave.begun || acting == NULL || !node_id_equal (&acting->id, from))
+  if (node->leave.phase >= LEAVE_BEGUN || acting == NULL || !node_id_equal (&acting->id, from))
     return;
-  if (m->flag && node->leave.wanted)
+  if (m->flag && is_wanted (&node->leave))
     stay (node, "it is the last node of the run");
-  else if (!m->flag && node->leave.wanted && !stop_has_begun (node))
+  else if (!m->flag && is_wanted (&node->leave) && !stop_has_begun (node))
     begin (node);
   else if (!m->flag) /* too late: this node has given up leaving, and says so */
     (void)member_send (node, from, &(Message){ .kind = MESSAGE_RELEASED, .flag = TRUE });
@@ -243,7 +249,7 @@ leave_on_rows (Node *node, GPtrArray *rows)
 #ifdef SATIN_PLANT_TAKES_ALONG
   return;
 #endif
-  for (guint i = 0; i < rows->len && node->leave.begun; i++)
+  for (guint i = 0; i < rows->len && node->leave.phase >= LEAVE_BEGUN; i++)
     {
       Row *row = row_copy (rows->pdata[i]);
       row->node = node->self;
@@ -254,9 +260,9 @@ leave_on_rows (Node *node, GPtrArray *rows)
 void
 leave_on_halted (Node *node)
 {
-  if (!node->leave.begun)
+  if (node->leave.phase == LEAVE_NONE)
     return;
-  node->leave.halted = TRUE;
+  node->leave.phase = LEAVE_HALTED;
   for (guint i = 0; i < node->leave.taken->len; i++)
     g_ptr_array_add (node->leave.rows, row_copy (node->leave.taken->pdata[i]));
   archive_collect (node, node->leave.rows);
@@ -353,7 +359,7 @@ abandon (Node *node)
 {
   Leave *leave = &node->leave;
 
-  leave->wanted = FALSE;
+  leave->until_us = CORE_NEVER;
   take_flight_back (leave);
   for (guint i = 0; i < leave->rows->len; i++)
     leave_take (node, leave->rows->pdata[i]);
@@ -422,7 +428,7 @@ leave_greet (Node *node, const NodeId *to)
 {
   Leave *leave = &node->leave;
 
-  if (leave->begun && !roster_find (node, to)->heard)
+  if (leave->phase >= LEAVE_BEGUN && !roster_find (node, to)->heard)
     (void)member_send (node, to, &(Message){ .kind = MESSAGE_LEAVING });
 }
 
@@ -470,23 +476,23 @@ finish (Node *node)
   Leave *leave = &node->leave;
   const WorkTold *self = &node->work.self;
   guint64 lost_us = work_risk_us (self, node->now_us, self->busy);
+  gboolean ran = leave->phase < LEAVE_HALTED;
 
   take_flight_back (leave);
   for (guint i = 0; i < leave->rows->len; i++)
     lost_us += ((Row *)leave->rows->pdata[i])->work_us;
   if (core_is_member (node))
     {
-      note_leave (node, &node->self, lost_us, !leave->halted);
+      note_leave (node, &node->self, lost_us, ran);
       directory_leave (node);
     }
-  member_send_all (
-      node, &(Message){ .kind = MESSAGE_GOODBYE, .number = lost_us, .flag = !leave->halted });
+  member_send_all (node, &(Message){ .kind = MESSAGE_GOODBYE, .number = lost_us, .flag = ran });
   if (node->saves.phase != SAVES_NOT)
     saves_retired (node);
   NodeEffect *effect = core_emit (node, NODE_EFFECT_LEAVE);
   effect->work_us = lost_us;
   effect->count = leave->rows->len + leave->dropped + count_owed (node);
-  effect->failed = !leave->halted;
+  effect->failed = ran;
   node->phase = NODE_LEFT;
 }
 
@@ -509,12 +515,12 @@ leave_go_on (Node *node)
   Leave *leave = &node->leave;
   gboolean late = node->now_us >= leave->until_us;
 
-  if (leave->alone && (leave->unsaved || !core_is_member (node)))
+  if (leave->last == LEAVE_UNSAVED || (leave->last >= LEAVE_ALONE && !core_is_member (node)))
     {
       go_after_all (node);
       return;
     }
-  if (!leave->wanted)
+  if (!is_wanted (leave))
     return;
   if (!core_is_member (node))
     {
@@ -526,7 +532,7 @@ leave_go_on (Node *node)
       abandon (node);
       return;
     }
-  if (!leave->begun)
+  if (leave->phase == LEAVE_NONE)
     {
       node->stats.expired += late;
       if (late)
@@ -534,19 +540,19 @@ leave_go_on (Node *node)
       else
         ask_master (node);
     }
-  if (!leave->begun)
+  if (leave->phase == LEAVE_NONE)
     return;
   if (is_alone (node))
     {
-      leave->alone = TRUE;
+      leave->last = LEAVE_ALONE;
       stop_suspend (node, 0); /* the node that was to stay is gone */
       return;
     }
-  if (leave->halted)
+  if (leave->phase == LEAVE_HALTED)
     held_collect (node, leave->rows);
   hand_over (node);
-  gboolean done = leave->halted && leave->rows->len == 0 && leave->flight == NULL && is_heard (node)
-                  && count_owed (node) == 0 && !epoch_holds (node);
+  gboolean done = leave->phase == LEAVE_HALTED && leave->rows->len == 0 && leave->flight == NULL
+                  && is_heard (node) && count_owed (node) == 0 && !epoch_holds (node);
   node->stats.expired += late && !done;
   if (late || done)
     finish (node);
@@ -555,14 +561,14 @@ leave_go_on (Node *node)
 guint64
 leave_due (Node *node)
 {
-  return node->leave.wanted ? node->leave.until_us : CORE_NEVER;
+  return node->leave.until_us;
 }
 
 void
 leave_on_missing (Node *node)
 {
-  if (!node->leave.alone)
+  if (node->leave.last == LEAVE_OTHERS_STAY)
     return;
-  node->leave.missed = TRUE;
+  node->leave.last = MAX (node->leave.last, LEAVE_MISSED);
   stop_go_on (node);
 }

@@ -14,15 +14,28 @@
 #define LEAVE_ROWS_MAX 65536u                  /* results that are handed over; the largest */
 #define LEAVE_BATCH_MAX 1024u                  /* of them in one message */
 
+/* How far this node is with leaving; it never goes back. */
+typedef enum
+{
+  LEAVE_NONE,
+  LEAVE_BEGUN, /* it was released: nothing new starts here */
+  LEAVE_HALTED /* the engine has stopped and told all its rows */
+} LeavePhase;
+
+/* Whether another member stays when this node leaves; it never goes back. */
+typedef enum
+{
+  LEAVE_OTHERS_STAY,
+  LEAVE_ALONE,  /* no, so the run is being suspended */
+  LEAVE_MISSED, /* … but a member that lost its name wants to be let in, so a member stays */
+  LEAVE_UNSAVED /* … and no node can write the checkpoint */
+} LeaveLast;
+
 typedef struct
 {
-  gboolean wanted;   /* this node is to leave */
-  gboolean begun;    /* … and was released: nothing new starts here */
-  gboolean halted;   /* the engine has stopped and told all its rows */
-  gboolean alone;    /* no other member stays, so the run is being suspended */
-  gboolean missed;   /* … but a member that lost its name wants to be let in, so a member stays */
-  gboolean unsaved;  /* … and no node can write the checkpoint */
-  guint64 until_us;  /* the node leaves then, even with results left */
+  LeavePhase phase;
+  LeaveLast last;
+  guint64 until_us;  /* the node leaves then, even with results left; CORE_NEVER: it stays */
   NodeId asked;      /* the master that is to release it … */
   Term asked_term;   /* … in that term: it ignores a request from before it is master */
   GPtrArray *rows;   /* of Row: still to be handed over */

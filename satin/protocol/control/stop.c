@@ -48,8 +48,8 @@ halt (Node *node)
     return;
   if (node->stop.phase == STOP_NONE)
     node->stop.patience_us = STOP_DRAIN_US; /* in case this node becomes master before it is over */
-  node->stop.phase = node->leave.halted ? STOP_HALTED : STOP_HALTING;
-  if (!node->leave.begun) /* otherwise it stops already */
+  node->stop.phase = node->leave.phase == LEAVE_HALTED ? STOP_HALTED : STOP_HALTING;
+  if (node->leave.phase == LEAVE_NONE) /* otherwise it stops already */
     core_emit (node, NODE_EFFECT_HALT);
 }
 
@@ -243,8 +243,8 @@ end_unsaved (Node *node)
 {
   if (!node->lease.without || !lease_is_vacant (node)
       || (node->stop.finished && elect_may_bid (node))
-      || (!node->stop.finished && !node->leave.missed && node->now_us < given_up_us (node)
-          && elect_missed_some (node)))
+      || (!node->stop.finished && node->leave.last < LEAVE_MISSED
+          && node->now_us < given_up_us (node) && elect_missed_some (node)))
     return; /* a node may still be found that can write, or has been found */
   if (node->stop.finished)
     end (node, node->stop.code, TRUE);
@@ -269,7 +269,7 @@ stop_go_on (Node *node)
   gboolean ready = lease_ready (node, &coordinator);
   /* If others miss this node, they must not wait until it is done with a store. */
   if (!stop->finished && !is_drained (node) && node->now_us < stop->until_us
-      && (ready || !node->leave.missed))
+      && (ready || node->leave.last < LEAVE_MISSED))
     return;
   if (!ready)
     {
@@ -311,9 +311,9 @@ stop_on_closed (Node *node, const Message *m)
 void
 stop_refused (Node *node, const char *why)
 {
-  if (node->leave.missed)
+  if (node->leave.last >= LEAVE_MISSED)
     {
-      node->leave.unsaved = TRUE;
+      node->leave.last = LEAVE_UNSAVED;
       return;
     }
   g_free (node->stop.sentence);

@@ -7,7 +7,7 @@
 gboolean
 stop_halts (Node *node)
 {
-  return node->stop.phase >= STOP_HALTING || node->leave.begun;
+  return node->stop.phase >= STOP_HALTING || node->leave.phase >= LEAVE_BEGUN;
 }
 
 gboolean

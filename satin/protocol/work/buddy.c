@@ -405,7 +405,8 @@ check_acks (Node *node)
     }
   g_assert (bytes == buddy->acks_bytes && bytes <= BUDDY_ACKS_BYTES);
   g_assert (buddy->acks.length <= BUDDY_ACKS_MAX);
-  g_assert (buddy->acks.length == 0 || buddy->state != BUDDY_NONE || node->leave.begun);
+  g_assert (buddy->acks.length == 0 || buddy->state != BUDDY_NONE
+            || node->leave.phase >= LEAVE_BEGUN);
 }
 
 void

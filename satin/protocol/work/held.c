@@ -241,7 +241,7 @@ adopt_for (Node *node, const NodeId *from, const Loan *job)
 static gboolean
 is_too_much (Node *node, const Message *m, gboolean alone)
 {
-  if (node->leave.begun || !constants_started (node))
+  if (node->leave.phase >= LEAVE_BEGUN || !constants_started (node))
     return TRUE;
   return alone ? node->steal.hungry < node->config.workers : node->held.alone > 0 && m->number > 0;
 }

@@ -33,7 +33,7 @@ holdback_init (Node *node)
 static gboolean
 waits (Node *node, PlanWaits what, const NodeId *to)
 {
-  return (node->config.plan.waits & what) && !node->leave.begun && !stop_halts (node)
+  return (node->config.plan.waits & what) && !stop_halts (node)
          && !node_id_equal (to, &node->buddy.id);
 }
 
@@ -146,7 +146,7 @@ send_steal (Node *node, const HoldbackItem *item)
 {
   const Member *victim = roster_find (node, &item->to);
 
-  if (victim == NULL || victim->leaving || node->leave.begun || stop_halts (node)
+  if (victim == NULL || victim->leaving || stop_halts (node)
       || !member_send (
           node, &item->to,
           &(Message){ .kind = MESSAGE_STEAL, .number = item->number, .count = item->count }))
@@ -182,7 +182,7 @@ holdback_confirmed (Node *node, guint64 mark)
 void
 holdback_settle (Node *node)
 {
-  gboolean nobody = node->buddy.state != BUDDY_FULL || node->leave.begun || stop_halts (node);
+  gboolean nobody = node->buddy.state != BUDDY_FULL || stop_halts (node);
 
   while (nobody && node->holdback.waiting.length > 0)
     send_first (node, HELD_NO_WORD);

@@ -260,7 +260,8 @@ loans_departed (Node *node, const Member *member)
       poison_lost (node, member, entry);
       verify_forget (node, entry);
       entry->waits_us = 0;
-      if (!node->leave.begun) /* otherwise the node that gets the job then counts the cost */
+      if (node->leave.phase
+          == LEAVE_NONE) /* otherwise the node that gets the job then counts the cost */
         {
           node->stats.jobs_lost++;
           if (entry->told.told_us != 0)

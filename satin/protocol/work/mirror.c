@@ -261,7 +261,7 @@ mirror_send_row (Node *node, const NodeId *lender, guint64 loan, const char *pat
 gboolean
 mirror_retains (Node *node, HeldJob *held)
 {
-  if (held->copy != HELD_COPY_SENT || node->leave.begun || stop_halts (node))
+  if (held->copy != HELD_COPY_SENT || stop_halts (node))
     return FALSE;
   held->copy = HELD_COPY_OWED;
   held->risk_us = 0; /* it is the lender's risk now */

@@ -147,7 +147,7 @@ rerun_waits (Node *node, LoanEntry *entry, const Member *holder)
 #ifdef SATIN_PLANT_RUNS_UNTOLD
   return FALSE;
 #endif
-  if (!core_is_member (node) || stop_halts (node) || node->leave.begun)
+  if (!core_is_member (node) || stop_halts (node))
     return FALSE;
   if (node->config.checkpoint && !node->lease.without)
     add_ask (node, (RerunAsk){ .path = entry->path, .loan = entry->loan, .slot = TRUE });

@@ -118,7 +118,7 @@ has_others (Node *node)
 static gboolean
 may_check (Node *node)
 {
-  return core_is_member (node) && !stop_has_begun (node) && !node->leave.begun
+  return core_is_member (node) && !stop_has_begun (node) && node->leave.phase == LEAVE_NONE
          && (node->config.steal != NODE_STEAL_MW || roster_is_master (node)) && has_others (node);
 }
 

@@ -125,7 +125,7 @@ verify_takes (Node *node, LoanEntry *entry, const Arrival *arrival)
 {
   if (find (node, entry->loan) >= 0)
     return TRUE; /* a repeated message */
-  if (entry->job == NULL || node->round.heard || node->leave.begun
+  if (entry->job == NULL || node->round.heard || node->leave.phase >= LEAVE_BEGUN
       || (loans_is_with (entry, &arrival->from) && roster_find (node, &arrival->from)->leaving)
       || !verify_chooses (node, entry->path) || !is_drawn (node, entry, arrival))
     return FALSE;
