@@ -323,7 +323,7 @@ node_step (Node *node, guint64 now_us, const NodeEvent *event, GArray *effects)
       node->phase = NODE_RUNS;
       if (node->config.founder)
         {
-          node->lease.starting = node->config.checkpoint;
+          node->lease.state = node->config.checkpoint ? LEASE_STARTING : LEASE_CLOSED;
           roster_found (node);
         }
     }

@@ -119,17 +119,17 @@ nobody (Node *node)
     return; /* its holder keeps trying */
   elect->failures++;
   elect->at_us = node->now_us + MIN (pause_us, ELECT_RETRY_MAX_US);
-  if (node->lease.starting && node->now_us >= elect->vacant_us + ELECT_START_US)
+  if (node->lease.state == LEASE_STARTING && node->now_us >= elect->vacant_us + ELECT_START_US)
     {
       stop_refused (node, troubles);
       return;
     }
-  if (node->lease.starting)
+  if (node->lease.state == LEASE_STARTING)
     {
       elect->at_us = MIN (elect->at_us, elect->vacant_us + ELECT_START_US);
       return;
     }
-  node->lease.without = TRUE;
+  node->lease.state = LEASE_WITHOUT;
   root_go_on (node);
   stop_nobody_writes (node);
 }
@@ -287,7 +287,7 @@ pause_us (Node *node)
 static void
 vacate (Node *node)
 {
-  if (!node->lease.starting)
+  if (node->lease.state != LEASE_STARTING)
     node->elect.vacant_us = node->now_us;
   node->elect.failures = 0;
   begin (node);

@@ -57,8 +57,7 @@ lease_greet (Node *node, const NodeId *to)
 static void
 opened (Node *node)
 {
-  node->lease.opened = TRUE;
-  node->lease.starting = node->lease.without = FALSE;
+  node->lease.state = LEASE_OPENED;
 #ifndef SATIN_PLANT_FRONTIER_NOT_RENEWED
   saves_renew (node);
 #endif
@@ -74,7 +73,8 @@ changed (Node *node, const NodeId *before)
   Lease *lease = &node->lease;
   const Member *last = roster_find (node, before);
 
-  lease->opened = FALSE;
+  if (lease->state == LEASE_OPENED)
+    lease->state = LEASE_CLOSED;
   if (core_is_self (node, &lease->holder))
     {
       if (node->saves.phase == SAVES_NOT)
@@ -163,7 +163,7 @@ lease_on_message (Node *node, const NodeId *from, const Message *m)
         tell_all (node); /* a new master does not know it */
       resign_again (node);
     }
-  if (m->flag && !lease->opened && member_is_connected (node, from)
+  if (m->flag && lease->state != LEASE_OPENED && member_is_connected (node, from)
       && node_id_equal (from, &lease->holder))
     opened (node);
 }

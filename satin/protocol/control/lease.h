@@ -9,14 +9,25 @@
 #include "../members/member.h"
 #include "../node.h"
 
+/*  state     the checkpoint                                          may become
+ *  CLOSED    waits for a coordinator that has taken over             OPENED, WITHOUT
+ *  OPENED    the holder has said that it has taken over              CLOSED, WITHOUT
+ *  STARTING  the run has just been founded, and none has taken over  OPENED
+ *  WITHOUT   an election found no winner; the run goes on unsaved    OPENED */
+typedef enum
+{
+  LEASE_CLOSED,
+  LEASE_OPENED,
+  LEASE_STARTING,
+  LEASE_WITHOUT
+} LeaseState;
+
 typedef struct
 {
+  LeaseState state;
   Term term;
   guint32 number;
   NodeId holder;      /* none: no member yet */
-  gboolean opened;    /* the holder has said that it has taken over */
-  gboolean starting;  /* the run has just been founded, and no member has taken over yet */
-  gboolean without;   /* an election found no winner; the run goes on unsaved until one does */
   guint64 generation; /* the newest publication known of */
   char *place;        /* (nullable) the checkpoint's place, if the run got it later */
 } Lease;

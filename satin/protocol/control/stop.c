@@ -58,7 +58,7 @@ halt (Node *node)
 static gboolean
 has_nothing_to_save (Node *node)
 {
-  return !node->config.checkpoint || (node->config.kept && node->lease.starting);
+  return !node->config.checkpoint || (node->config.kept && node->lease.state == LEASE_STARTING);
 }
 
 /* Tells the coordinator, which tells the master, that this node has sent everything. A new
@@ -241,7 +241,7 @@ given_up_us (Node *node)
 static void
 end_unsaved (Node *node)
 {
-  if (!node->lease.without || !lease_is_vacant (node)
+  if (node->lease.state != LEASE_WITHOUT || !lease_is_vacant (node)
       || (node->stop.finished && elect_may_bid (node))
       || (!node->stop.finished && node->leave.last < LEAVE_MISSED
           && node->now_us < given_up_us (node) && elect_missed_some (node)))

@@ -16,5 +16,5 @@ lease_ready (Node *node, NodeId *id)
 {
   return lease_coordinator (node, id)
          && (node_id_equal (id, &node->self) ? node->saves.phase >= SAVES_OPENED
-                                             : node->lease.opened);
+                                             : node->lease.state == LEASE_OPENED);
 }

@@ -149,7 +149,7 @@ rerun_waits (Node *node, LoanEntry *entry, const Member *holder)
 #endif
   if (!core_is_member (node) || stop_halts (node))
     return FALSE;
-  if (node->config.checkpoint && !node->lease.without)
+  if (node->config.checkpoint && node->lease.state != LEASE_WITHOUT)
     add_ask (node, (RerunAsk){ .path = entry->path, .loan = entry->loan, .slot = TRUE });
   for (guint i = 0; holder == NULL && i < node->buddy.elders->len; i++)
     ask_buddy (node, entry, &g_array_index (node->buddy.elders, BuddyPair, i));
@@ -217,7 +217,7 @@ ask_root (Node *node, const char *path)
 void
 rerun_departing (Node *node, const NodeId *id)
 {
-  if (!directory_is_here (node) || !node->config.checkpoint || node->lease.without)
+  if (!directory_is_here (node) || !node->config.checkpoint || node->lease.state == LEASE_WITHOUT)
     return;
   g_autoptr (GPtrArray) paths = known_paths_of (node, id);
   GPtrArray *asks = node->rerun.asks;

@@ -76,7 +76,8 @@ may_begin (Node *node)
 
   if (shares_wait (node))
     return FALSE;
-  return !node->config.checkpoint || node->lease.without || lease_ready (node, &coordinator);
+  return !node->config.checkpoint || node->lease.state == LEASE_WITHOUT
+         || lease_ready (node, &coordinator);
 }
 
 void
