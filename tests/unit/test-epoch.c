@@ -148,14 +148,14 @@ test_an_orphan_message_does_so_too (void)
   deliver (world, link_between (world, 1, 2), 1, &jobs);
   g_assert_cmpuint (epoch_colours (node_at (world, 1)), ==, RED | RECORDING);
   g_assert_cmpuint (node_at (world, 1)->saves.scans, ==, scans + 1);
-  g_assert_true (epoch_at (world, 1)->early);
+  g_assert_cmpint (epoch_at (world, 1)->phase, ==, EPOCH_EARLY);
   const char *scan = strstr (world->peer[1].log->str, "SCAN");
   const char *run = strstr (world->peer[1].log->str, "RUN " PATH);
   g_assert_true (scan != NULL && run != NULL && scan < run);
   serve (world, 1);
   begin_epoch (world);
   hear_start (world, 1);
-  g_assert_false (epoch_at (world, 1)->early);
+  g_assert_cmpint (epoch_at (world, 1)->phase, ==, EPOCH_OPEN);
   g_assert_cmpuint (node_at (world, 1)->saves.scans, ==, scans + 1);
   hear_start (world, 2);
   serve (world, 2);
@@ -332,7 +332,7 @@ test_a_newcomer_is_in_the_next_one (void)
 
   add_peer (world, FALSE);
   tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_SAVE });
-  g_assert_true (epoch_at (world, 2)->recording); /* sent before, received before */
+  g_assert_cmpint (epoch_at (world, 2)->phase, ==, EPOCH_OPEN); /* sent before, received before */
   add_peer (world, FALSE);
   guint64 scans = node_at (world, 3)->saves.scans;
   for (guint i = 0; i < 3; i++)
@@ -405,13 +405,13 @@ test_another_coordinator_begins_anew (void)
   die (world, 0);
   pass (world, 2 * G_USEC_PER_SEC);
   g_assert_cmpuint (epoch_at (world, 1)->withheld.length, ==, 0);
-  g_assert_false (epoch_at (world, 1)->recording);
+  g_assert_cmpint (epoch_at (world, 1)->phase, ==, EPOCH_CLOSED);
   g_assert_true (node_at (world, 1)->saves.phase != SAVES_NOT);
   tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
   guint64 scans = node_at (world, 2)->saves.scans;
   tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_SAVE });
   g_assert_cmpuint (node_at (world, 2)->saves.scans, ==, scans + 1);
-  g_assert_true (epoch_at (world, 2)->recording);
+  g_assert_cmpint (epoch_at (world, 2)->phase, ==, EPOCH_OPEN);
 }
 
 /* The next epoch begins after the interval, or when the publication of the last one is worth its

@@ -54,7 +54,7 @@ begin (Node *node, guint64 patience_us)
     }
   if (node->config.plan.epochs && round->state == ROUND_SCANNING)
     {
-      node->epoch.wanted = TRUE; /* another epoch follows this one */
+      node->epoch.cause = EPOCH_ASKED_AGAIN; /* another epoch follows this one */
       return;
     }
   if (node->config.plan.epochs)
@@ -70,7 +70,8 @@ round_on_interval (Node *node)
   if (node->round.state != ROUND_NONE || node->saves.phase != SAVES_OPENED)
     return;
   begin (node, ROUND_PATIENCE_US);
-  node->epoch.quiet = node->round.state == ROUND_SCANNING;
+  if (node->round.state == ROUND_SCANNING)
+    node->epoch.cause = EPOCH_QUIET;
 }
 
 void
@@ -232,13 +233,14 @@ gboolean
 round_on_answer (Node *node, guint64 generation, gboolean failed)
 {
   Round *round = &node->round;
-  gboolean again = round->state == ROUND_AGAIN || node->epoch.wanted;
-  gboolean quiet = node->epoch.quiet;
+  EpochCause cause = node->epoch.cause;
+  gboolean again = round->state == ROUND_AGAIN || cause == EPOCH_ASKED_AGAIN;
 
   if (!round_publishes (node))
     return FALSE;
   round->state = ROUND_NONE;
-  round->heard = node->epoch.wanted = node->epoch.quiet = FALSE;
+  round->heard = FALSE;
+  node->epoch.cause = EPOCH_ASKED;
   if (node->config.plan.epochs)
     epoch_end (node);
   if (again)
@@ -246,7 +248,7 @@ round_on_answer (Node *node, guint64 generation, gboolean failed)
       begin (node, ROUND_PATIENCE_US);
       return TRUE;
     }
-  if (quiet)
+  if (cause == EPOCH_QUIET)
     return TRUE;
   for (guint i = 0; i < node->roster.members->len; i++)
     {
@@ -305,12 +307,12 @@ round_renew (Node *node)
 void
 round_deposed (Node *node)
 {
-  gboolean asked = !node->epoch.quiet || node->epoch.wanted || node->round.state == ROUND_AGAIN;
+  gboolean asked = node->epoch.cause != EPOCH_QUIET || node->round.state == ROUND_AGAIN;
 
   if (node->round.state != ROUND_NONE && node->round.asked_us == 0 && asked)
     node->round.asked_us = ROUND_PATIENCE_US; /* the request that was made here still waits */
   node->round.state = ROUND_NONE;
-  node->epoch.wanted = node->epoch.quiet = FALSE;
+  node->epoch.cause = EPOCH_ASKED;
   node->epoch.begun = node->epoch.ended; /* the next coordinator begins another one */
 }
 

@@ -89,7 +89,7 @@ epoch_colours (const Node *node)
 #ifdef SATIN_PLANT_COLOUR_IGNORED
   return 0;
 #endif
-  return (epoch->number % 2 ? EPOCH_RED : 0) | (epoch->recording ? EPOCH_RECORDING : 0);
+  return (epoch->number % 2 ? EPOCH_RED : 0) | (epoch->phase != EPOCH_CLOSED ? EPOCH_RECORDING : 0);
 }
 
 /* Takes the local checkpoint. */
@@ -99,8 +99,7 @@ take (Node *node, guint64 number)
   Epoch *epoch = &node->epoch;
 
   epoch->number = number;
-  epoch->recording = TRUE;
-  epoch->early = FALSE;
+  epoch->phase = EPOCH_OPEN;
   for (guint i = 0; i < epoch->peers->len; i++)
     {
       EpochPeer *peer = &g_array_index (epoch->peers, EpochPeer, i);
@@ -118,7 +117,7 @@ epoch_hears (Node *node, guint32 colours)
   if (class == EPOCH_ORPHAN && !stop_halts (node))
     {
       take (node, node->epoch.number + 1);
-      node->epoch.early = TRUE;
+      node->epoch.phase = EPOCH_EARLY;
     }
   return class == EPOCH_IN_TRANSIT;
 }
@@ -128,8 +127,8 @@ epoch_open (Node *node, guint64 number)
 {
   Epoch *epoch = &node->epoch;
 
-  if (epoch->early && epoch->number == number)
-    epoch->early = FALSE;
+  if (epoch->phase == EPOCH_EARLY && epoch->number == number)
+    epoch->phase = EPOCH_OPEN;
   else
     take (node, number);
   return epoch->scan;
@@ -139,7 +138,7 @@ epoch_open (Node *node, guint64 number)
 static gboolean
 is_scanning (const Node *node)
 {
-  return node->epoch.recording && node->epoch.served < node->epoch.scan;
+  return node->epoch.phase != EPOCH_CLOSED && node->epoch.served < node->epoch.scan;
 }
 
 gboolean
@@ -157,7 +156,7 @@ epoch_on_served (Node *node, guint64 scan)
 void
 epoch_on_exit (Node *node)
 {
-  node->epoch.exit = node->epoch.recording ? node->epoch.number : 0;
+  node->epoch.exit = node->epoch.phase != EPOCH_CLOSED ? node->epoch.number : 0;
 }
 
 gboolean
@@ -165,7 +164,7 @@ epoch_holds (const Node *node)
 {
   const Epoch *epoch = &node->epoch;
 
-  return epoch->recording && epoch->number == epoch->exit && !epoch->early
+  return epoch->phase == EPOCH_OPEN && epoch->number == epoch->exit
          && node->saves.phase == SAVES_NOT && node->round.owed == 0;
 }
 
@@ -215,7 +214,7 @@ close_epoch (Node *node)
   Epoch *epoch = &node->epoch;
   EpochAck *ack;
 
-  epoch->recording = epoch->early = FALSE;
+  epoch->phase = EPOCH_CLOSED;
   while ((ack = g_queue_pop_head (&epoch->withheld)) != NULL)
     {
       acknowledge (node, ack);
@@ -233,7 +232,7 @@ epoch_on_message (Node *node, const NodeId *from, const Message *m)
   if (m->flag) /* this node has just joined: its jobs belong to the next epoch */
     {
       epoch->number = m->version;
-      epoch->recording = TRUE;
+      epoch->phase = MAX (epoch->phase, EPOCH_OPEN);
       return;
     }
   epoch->number = m->version;
@@ -356,9 +355,10 @@ epoch_greet (Node *node, const NodeId *to)
   const Epoch *epoch = &node->epoch;
 
   if (node->config.plan.epochs && epoch->number > 0 && !node_id_equal (to, &node->self))
-    (void)member_send (
-        node, to,
-        &(Message){ .kind = MESSAGE_EPOCH, .version = epoch->number, .flag = epoch->recording });
+    (void)member_send (node, to,
+                       &(Message){ .kind = MESSAGE_EPOCH,
+                                   .version = epoch->number,
+                                   .flag = epoch->phase != EPOCH_CLOSED });
 }
 
 /* ---- joining and leaving ---- */
@@ -398,7 +398,7 @@ epoch_reset (Node *node)
   g_queue_clear_full (&epoch->withheld, g_free);
   g_array_set_size (epoch->peers, 0);
   g_array_set_size (epoch->counts, 0);
-  epoch->recording = epoch->early = FALSE;
+  epoch->phase = EPOCH_CLOSED;
 }
 
 void
@@ -406,8 +406,8 @@ epoch_check (Node *node)
 {
   const Epoch *epoch = &node->epoch;
 
-  g_assert (node->config.plan.epochs || (epoch->number == 0 && !epoch->recording));
-  g_assert (epoch->recording || epoch->withheld.length == 0);
+  g_assert (node->config.plan.epochs || (epoch->number == 0 && epoch->phase == EPOCH_CLOSED));
+  g_assert (epoch->phase != EPOCH_CLOSED || epoch->withheld.length == 0);
   g_assert (epoch->begun <= epoch->ended + 1);
   for (const GList *at = epoch->withheld.head; at != NULL; at = at->next)
     g_assert (roster_find (node, &((const EpochAck *)at->data)->holder) != NULL);

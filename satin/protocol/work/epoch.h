@@ -39,11 +39,26 @@ typedef enum
 #define EPOCH_RECORDING 2u /* its local checkpoint is taken, and the epoch is open */
 #define EPOCH_STATES 4u
 
+/* Whether this node records; each state may become each other. */
+typedef enum
+{
+  EPOCH_CLOSED, /* it does not */
+  EPOCH_OPEN,
+  EPOCH_EARLY /* an orphan message has begun the epoch, and START is still to come */
+} EpochPhase;
+
+/* The reason for the epoch that is under way. */
+typedef enum
+{
+  EPOCH_ASKED,      /* a request began it */
+  EPOCH_QUIET,      /* the interval did */
+  EPOCH_ASKED_AGAIN /* another one was asked for since it began */
+} EpochCause;
+
 typedef struct
 {
   guint64 number; /* of the last epoch that this node has heard of */
-  gboolean recording;
-  gboolean early;  /* an orphan message has begun the epoch, and START is still to come */
+  EpochPhase phase;
   guint64 scan;    /* the local checkpoint … */
   guint64 served;  /* … and the last scan that the engine has served */
   guint64 exit;    /* the epoch that was open when this node began to leave; 0: none */
@@ -51,8 +66,7 @@ typedef struct
   GQueue withheld; /* of EpochAck */
   /* where the epoch is led */
   GArray *counts;       /* of EpochCount: since its START */
-  gboolean wanted;      /* another epoch was asked for since this one began */
-  gboolean quiet;       /* the interval began this epoch, no request did */
+  EpochCause cause;
   guint64 begun, ended; /* as coordinator */
 } Epoch;
 
