@@ -37,9 +37,9 @@ find_candidate (Node *node, const NodeId *id)
 }
 
 static void
-give_up_on (Candidate *candidate, const char *trouble)
+give_up_on (Candidate *candidate, CandidateState state, const char *trouble)
 {
-  candidate->state = CANDIDATE_HEARD;
+  candidate->state = state;
   g_free (candidate->trouble);
   candidate->trouble = g_strdup (trouble);
 }
@@ -52,10 +52,9 @@ start_trial (Node *node, const NodeId *asker, guint64 election)
 
   elect->asker = *asker;
   elect->asked = election;
-  if (elect->bidding)
+  if (elect->bid_at_us > 0)
     return; /* the bid under way answers this election, too */
-  elect->bidding = TRUE;
-  elect->bid_at_us = node->now_us;
+  elect->bid_at_us = MAX (node->now_us, 1);
   core_emit (node, NODE_EFFECT_BID);
 }
 
@@ -210,13 +209,10 @@ go_on (Node *node)
             start_trial (node, &node->self, elect->election);
           else if (!member_send (node, &candidate->bid.node,
                                  &(Message){ .kind = MESSAGE_TRIAL, .number = elect->election }))
-            {
-              give_up_on (candidate, "it is not reached");
-              candidate->silent = TRUE;
-            }
+            give_up_on (candidate, CANDIDATE_SILENT, "it is not reached");
           n_asked += candidate->state == CANDIDATE_ASKED;
         }
-      n_open += candidate->state != CANDIDATE_HEARD;
+      n_open += candidate->state <= CANDIDATE_ASKED;
     }
   if (n_open == 0)
     close_election (node);
@@ -254,9 +250,9 @@ begin (Node *node)
       Candidate *candidate = g_new0 (Candidate, 1);
       candidate->bid.node = member->id;
       if (member->leaving && !all_leave (node))
-        give_up_on (candidate, "it leaves");
+        give_up_on (candidate, CANDIDATE_HEARD, "it leaves");
       else if (node->now_us < member->unfit_until_us)
-        give_up_on (candidate, elect->refusal);
+        give_up_on (candidate, CANDIDATE_HEARD, elect->refusal);
       g_ptr_array_add (elect->candidates, candidate);
     }
   go_on (node);
@@ -359,7 +355,7 @@ elect_greet (Node *node, const NodeId *to)
     (void)member_send (node, to,
                        &(Message){ .kind = MESSAGE_TRIAL, .number = node->elect.election });
   else if (!node->elect.open && node->elect.failures > 0 && roster_is_master (node)
-           && lease_is_vacant (node) && (candidate == NULL || candidate->silent))
+           && lease_is_vacant (node) && (candidate == NULL || candidate->state == CANDIDATE_SILENT))
     plan (node, node->now_us); /* it may be the node that can write */
 }
 
@@ -375,9 +371,9 @@ elect_on_bid_event (Node *node, const NodeEvent *event)
 {
   Elect *elect = &node->elect;
 
-  if (!elect->bidding)
+  if (elect->bid_at_us == 0)
     return;
-  elect->bidding = FALSE;
+  elect->bid_at_us = 0;
   elect->found = event->failed ? 0 : event->number;
   if (!event->failed)
     elect->watch.bid_us = MAX (event->work_us, ELECT_FAIR_US);
@@ -460,7 +456,7 @@ gboolean
 elect_missed_some (Node *node)
 {
   for (guint i = 0; i < node->elect.candidates->len; i++)
-    if (((const Candidate *)node->elect.candidates->pdata[i])->silent)
+    if (((const Candidate *)node->elect.candidates->pdata[i])->state == CANDIDATE_SILENT)
       return TRUE;
   return node->elect.open;
 }
@@ -468,7 +464,7 @@ elect_missed_some (Node *node)
 gboolean
 elect_may_bid (Node *node)
 {
-  return node->elect.bidding && node->now_us < node->elect.bid_at_us + ELECT_LAST_US;
+  return node->elect.bid_at_us > 0 && node->now_us < node->elect.bid_at_us + ELECT_LAST_US;
 }
 
 /* ---- time ---- */
@@ -531,8 +527,7 @@ elect_tick (Node *node)
           if (candidate->state != CANDIDATE_ASKED
               || node->now_us < candidate->asked_us + patience_us (node, candidate))
             continue;
-          give_up_on (candidate, "it did not bid in time");
-          candidate->silent = TRUE;
+          give_up_on (candidate, CANDIDATE_SILENT, "it did not bid in time");
           n++;
         }
       if (n > 0)
@@ -575,7 +570,7 @@ elect_check (Node *node)
     {
       const Candidate *candidate = elect->candidates->pdata[i];
       n_asked += candidate->state == CANDIDATE_ASKED;
-      n_open += candidate->state != CANDIDATE_HEARD;
+      n_open += candidate->state <= CANDIDATE_ASKED;
       g_assert (!elect->open || roster_find (node, &candidate->bid.node) != NULL);
     }
   g_assert (n_asked <= ELECTION_BIDS_MAX);

@@ -18,11 +18,18 @@
 #define ELECT_START_US (5 * G_USEC_PER_SEC)      /* a run that nobody can save by then ends */
 #define ELECT_FAIR_US (50 * 1000)                /* no bid is held to less than this */
 
+/*  state   the candidate                                           may become
+ *  WAITS   is to be asked                                          ASKED, HEARD
+ *  ASKED   may still bid                                           HEARD, SILENT
+ *  HEARD   has bid, or is known to be unable
+ *  SILENT  has not said so itself that it cannot: it may be able
+ * Elections are open as long as a candidate waits or is asked. */
 typedef enum
 {
   CANDIDATE_WAITS,
   CANDIDATE_ASKED,
-  CANDIDATE_HEARD
+  CANDIDATE_HEARD,
+  CANDIDATE_SILENT
 } CandidateState;
 
 typedef struct
@@ -31,7 +38,6 @@ typedef struct
   CandidateState state;
   guint64 asked_us, found; /* the generation that it found at the place */
   char *trouble;           /* why it cannot bid; NULL: it can, or has not answered */
-  gboolean silent;         /* … but it has not said so itself: it may be able to */
 } Candidate;
 
 typedef struct
@@ -47,8 +53,7 @@ typedef struct
   guint failures;
   char *refusal; /* why the last coordinator could not take over */
   /* at a bidder */
-  gboolean bidding;
-  guint64 bid_at_us; /* since then */
+  guint64 bid_at_us; /* since when it bids; 0: it does not */
   NodeId asker;      /* the master that leads the election … */
   guint64 asked;
   guint64 found; /* the generation that its last bid found; 0: it has not bid */
