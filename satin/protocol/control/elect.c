@@ -36,6 +36,15 @@ find_candidate (Node *node, const NodeId *id)
   return NULL;
 }
 
+static gboolean
+is_open (const Node *node)
+{
+  for (guint i = 0; i < node->elect.candidates->len; i++)
+    if (((const Candidate *)node->elect.candidates->pdata[i])->state <= CANDIDATE_ASKED)
+      return TRUE;
+  return FALSE;
+}
+
 static void
 give_up_on (Candidate *candidate, CandidateState state, const char *trouble)
 {
@@ -168,7 +177,6 @@ close_election (Node *node)
   g_autofree Bid *bids = g_new0 (Bid, elect->candidates->len + 1);
   NodeId winner, favourite;
 
-  elect->open = FALSE;
   elect->ended_us = node->now_us;
 #ifdef SATIN_PLANT_ELECTS_AGAIN
   elect->at_us = node->now_us + 10 * ELECT_FAIR_US;
@@ -186,6 +194,8 @@ close_election (Node *node)
       if (!node_id_equal (&winner, &node->lease.holder) || lease_is_vacant (node))
         lease_give (node, &winner);
     }
+  if (!lease_is_vacant (node))
+    g_ptr_array_set_size (elect->candidates, 0);
 }
 
 /* Asks more candidates, at most ELECTION_BIDS_MAX at a time. When all have answered, the election
@@ -194,7 +204,7 @@ static void
 go_on (Node *node)
 {
   Elect *elect = &node->elect;
-  guint n_asked = 0, n_open = 0;
+  guint n_asked = 0;
 
   for (guint i = 0; i < elect->candidates->len; i++)
     n_asked += ((Candidate *)elect->candidates->pdata[i])->state == CANDIDATE_ASKED;
@@ -212,9 +222,8 @@ go_on (Node *node)
             give_up_on (candidate, CANDIDATE_SILENT, "it is not reached");
           n_asked += candidate->state == CANDIDATE_ASKED;
         }
-      n_open += candidate->state <= CANDIDATE_ASKED;
     }
-  if (n_open == 0)
+  if (!is_open (node))
     close_election (node);
 }
 
@@ -238,9 +247,8 @@ begin (Node *node)
 
   elect->at_us = CORE_NEVER;
   elect->waits_for_place = FALSE;
-  if (elect->open)
+  if (is_open (node))
     return;
-  elect->open = TRUE;
   elect->election++;
   elect->proof = node->lease.generation;
   g_ptr_array_set_size (elect->candidates, 0);
@@ -301,7 +309,6 @@ elect_promoted (Node *node)
 void
 elect_deposed (Node *node)
 {
-  node->elect.open = FALSE;
   node->elect.at_us = CORE_NEVER;
   node->elect.waits_for_place = FALSE;
   g_ptr_array_set_size (node->elect.candidates, 0);
@@ -311,6 +318,7 @@ void
 elect_roster_changed (Node *node, gboolean joined)
 {
   Elect *elect = &node->elect;
+  gboolean open = is_open (node);
 
   if (!node->config.checkpoint || !roster_is_master (node) || node->lease.number == 0)
     return;
@@ -322,7 +330,7 @@ elect_roster_changed (Node *node, gboolean joined)
       guint64 rest_us = elect->ended_us > 0 ? elect->ended_us + pause_us (node) : 0;
       plan (node, MAX (node->now_us + settle_us (node), rest_us));
     }
-  if (elect->open)
+  if (open)
     go_on (node);
   else if (lease_is_vacant (node) && elect->failures == 0)
     vacate (node);
@@ -336,8 +344,7 @@ note_bid (Node *node, const NodeId *from, guint64 election, guint64 commit_us, g
 {
   Candidate *candidate = find_candidate (node, from);
 
-  if (!node->elect.open || election != node->elect.election || candidate == NULL
-      || candidate->state != CANDIDATE_ASKED)
+  if (election != node->elect.election || candidate == NULL || candidate->state != CANDIDATE_ASKED)
     return;
   candidate->state = CANDIDATE_HEARD;
   candidate->bid.commit_us = commit_us;
@@ -351,10 +358,10 @@ elect_greet (Node *node, const NodeId *to)
 {
   const Candidate *candidate = find_candidate (node, to);
 
-  if (node->elect.open && candidate != NULL && candidate->state == CANDIDATE_ASKED)
+  if (candidate != NULL && candidate->state == CANDIDATE_ASKED)
     (void)member_send (node, to,
                        &(Message){ .kind = MESSAGE_TRIAL, .number = node->elect.election });
-  else if (!node->elect.open && node->elect.failures > 0 && roster_is_master (node)
+  else if (!is_open (node) && node->elect.failures > 0 && roster_is_master (node)
            && lease_is_vacant (node) && (candidate == NULL || candidate->state == CANDIDATE_SILENT))
     plan (node, node->now_us); /* it may be the node that can write */
 }
@@ -456,9 +463,9 @@ gboolean
 elect_missed_some (Node *node)
 {
   for (guint i = 0; i < node->elect.candidates->len; i++)
-    if (((const Candidate *)node->elect.candidates->pdata[i])->state == CANDIDATE_SILENT)
+    if (((const Candidate *)node->elect.candidates->pdata[i])->state != CANDIDATE_HEARD)
       return TRUE;
-  return node->elect.open;
+  return FALSE;
 }
 
 gboolean
@@ -500,7 +507,7 @@ elect_due (Node *node)
 
   if (!roster_is_master (node))
     return CORE_NEVER;
-  if (!elect->open)
+  if (!is_open (node))
     return elect->at_us;
   for (guint i = 0; i < elect->candidates->len; i++)
     {
@@ -518,7 +525,7 @@ elect_tick (Node *node)
 
   if (!roster_is_master (node))
     return;
-  if (elect->open)
+  if (is_open (node))
     {
       guint n = 0;
       for (guint i = 0; i < elect->candidates->len; i++)
@@ -564,15 +571,15 @@ void
 elect_check (Node *node)
 {
   const Elect *elect = &node->elect;
-  guint n_asked = 0, n_open = 0;
+  guint n_asked = 0;
 
   for (guint i = 0; i < elect->candidates->len; i++)
     {
       const Candidate *candidate = elect->candidates->pdata[i];
       n_asked += candidate->state == CANDIDATE_ASKED;
-      n_open += candidate->state <= CANDIDATE_ASKED;
-      g_assert (!elect->open || roster_find (node, &candidate->bid.node) != NULL);
+      g_assert (candidate->state > CANDIDATE_ASKED
+                || roster_find (node, &candidate->bid.node) != NULL);
     }
   g_assert (n_asked <= ELECTION_BIDS_MAX);
-  g_assert (!elect->open || (n_open > 0 && n_asked > 0 && roster_is_master (node)));
+  g_assert (!is_open (node) || (n_asked > 0 && roster_is_master (node)));
 }

@@ -23,7 +23,7 @@
  *  ASKED   may still bid                                           HEARD, SILENT
  *  HEARD   has bid, or is known to be unable
  *  SILENT  has not said so itself that it cannot: it may be able
- * Elections are open as long as a candidate waits or is asked. */
+ * An election is open as long as a candidate waits or is asked. */
 typedef enum
 {
   CANDIDATE_WAITS,
@@ -43,9 +43,9 @@ typedef struct
 typedef struct
 {
   /* at the master */
-  gboolean open; /* one is on */
   guint64 election, proof;
-  GPtrArray *candidates;    /* of Candidate; if no election is open, of the last one */
+  GPtrArray *candidates; /* of Candidate: of the election that is open, or of the last one, if the
+lease is vacant */
   guint64 at_us;            /* the time of the next election; CORE_NEVER: none */
   gboolean waits_for_place; /* an election is due, but no generation stands at the place by which
                                bidders could recognise it */
