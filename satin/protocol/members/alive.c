@@ -124,7 +124,6 @@ look_again (Node *node, Accused *accused)
   guint64 pause_us = CLAMP ((node->now_us - accused->since_us) / ALIVE_MEET_SHARE,
                             ALIVE_MEET_MIN * beat_us, ALIVE_MEET_MAX * beat_us);
 
-  accused->dialling = FALSE;
   accused->at_us = node->now_us + core_jitter (node, pause_us);
 }
 
@@ -196,14 +195,14 @@ meet (Node *node)
   for (guint i = all->len; i > 0 && core_is_member (node); i--)
     {
       Accused *accused = all->pdata[i - 1];
-      if (accused->dialling || accused->at_us > node->now_us)
+      if (accused->at_us > node->now_us)
         continue;
       if (is_settled (node, accused->address))
         {
           g_ptr_array_remove_index (all, i - 1);
           continue;
         }
-      accused->dialling = TRUE;
+      accused->at_us = CORE_NEVER;
       (void)link_dial (node, DIAL_MEET, NULL, accused->address);
     }
 }
@@ -214,11 +213,7 @@ meet_due (Node *node)
   guint64 at = CORE_NEVER;
 
   for (guint i = 0; i < node->alive.accused->len && core_is_member (node); i++)
-    {
-      const Accused *accused = node->alive.accused->pdata[i];
-      if (!accused->dialling)
-        at = MIN (at, accused->at_us);
-    }
+    at = MIN (at, ((const Accused *)node->alive.accused->pdata[i])->at_us);
   return at;
 }
 

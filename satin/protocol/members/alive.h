@@ -35,8 +35,7 @@ typedef struct
 {
   char *address;
   guint64 since_us; /* when it left */
-  guint64 at_us;    /* the next dial */
-  gboolean dialling;
+  guint64 at_us;    /* the next dial; CORE_NEVER: one is under way */
 } Accused;
 
 typedef struct
