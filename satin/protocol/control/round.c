@@ -32,8 +32,6 @@ scan_all (Node *node)
   Round *round = &node->round;
 
   round->number++;
-  for (guint i = 0; i < node->roster.members->len; i++)
-    ((Member *)node->roster.members->pdata[i])->scanned = FALSE;
   member_send_all (
       node,
       &(Message){ .kind = MESSAGE_SCAN, .number = round->number, .version = node->epoch.number });
@@ -140,7 +138,7 @@ answer (Node *node, const NodeId *coordinator)
   else if (round->owed == round->number)
     {
       epoch_on_counts (node, &node->self, &scanned);
-      roster_find (node, &node->self)->scanned = TRUE;
+      roster_find (node, &node->self)->scanned = round->number;
     }
 }
 
@@ -164,7 +162,7 @@ round_on_scanned (Node *node, const NodeId *from, const Message *m)
   if (m->number != node->round.number)
     return;
   epoch_on_counts (node, from, m);
-  roster_find (node, from)->scanned = TRUE;
+  roster_find (node, from)->scanned = m->number;
   round_go_on (node);
 }
 
@@ -177,7 +175,7 @@ note_missing (Node *node)
   for (guint i = 0; i < node->roster.members->len; i++)
     {
       const Member *member = node->roster.members->pdata[i];
-      if (!member->dead && !member->scanned)
+      if (!member->dead && member->scanned < node->round.number)
         node_id_set_add (missing, &member->id);
     }
 }
@@ -203,7 +201,7 @@ round_go_on (Node *node)
 void
 round_departed (Node *node, const Member *member)
 {
-  if (node->round.state == ROUND_SCANNING && !member->scanned)
+  if (node->round.state == ROUND_SCANNING && member->scanned < node->round.number)
     scan_all (node);
 }
 
@@ -272,7 +270,7 @@ round_greet (Node *node, const NodeId *to)
   const Round *round = &node->round;
 
   if (round->state == ROUND_SCANNING && node->saves.phase >= SAVES_OPENED
-      && !roster_find (node, to)->scanned)
+      && roster_find (node, to)->scanned < round->number)
     (void)member_send (
         node, to,
         &(Message){ .kind = MESSAGE_SCAN, .number = round->number, .version = node->epoch.number });

@@ -431,7 +431,7 @@ saves_joined (Node *node, const Member *member, gboolean seen)
     return;
   tell_member (node, member);
   epoch_greet (node, id);
-  roster_find (node, id)->scanned = TRUE; /* nobody waits for the round that it came into */
+  roster_find (node, id)->scanned = node->round.number; /* that round does not wait for it */
 }
 
 void

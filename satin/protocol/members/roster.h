@@ -56,7 +56,7 @@ struct Member
   gboolean leaving;       /* it leaves, and takes and gives no more work */
   gboolean heard;         /* it knows that this node leaves */
   gboolean drained;       /* it has sent all its rows (suspend) */
-  gboolean scanned;       /* it has scanned and sent all its rows (round) */
+  guint64 scanned;        /* the last round for which it has scanned and sent all its rows */
   guint32 request;        /* the last round that it asked for */
   guint32 told_events;    /* number of the coordinator that it has told all its events … */
   guint64 told_question;  /* … when it was asked so */
