@@ -117,7 +117,8 @@ test_other_sites_come_last (void)
       g_autoptr (World) world = world_new (3, FALSE);
 
       start (world);
-      member_of (world, 1, 2)->elsewhere = TRUE;
+      g_free (member_of (world, 1, 2)->site);
+      member_of (world, 1, 2)->site = g_strdup ("another");
       world->peer[0].deaf = !refuses;
       world->peer[2].deaf = TRUE;
       be_hungry (world, 1);

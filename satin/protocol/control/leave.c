@@ -300,7 +300,7 @@ choose_heir (Node *node)
       Member *member = node->roster.members->pdata[i];
       if (!can_inherit (node, member))
         continue;
-      if (g_str_equal (member->site, node->config.site))
+      if (roster_is_near (node, member))
         return member;
       if (heir == NULL)
         heir = member;

@@ -68,7 +68,7 @@ is_contact (Node *node, const Member *member)
   return contacts_are_all (node) || links_to_all (node, &node->self)
          || links_to_all (node, &member->id)
          || is_drawn (&node->self, &member->id,
-                      member->elsewhere ? contacts->far_share : contacts->near_share);
+                      roster_is_near (node, member) ? contacts->near_share : contacts->far_share);
 }
 
 gboolean
@@ -86,7 +86,7 @@ count (Node *node)
   guint near = 0, all = node->roster.members->len;
 
   for (guint i = 0; i < all; i++)
-    near += !((const Member *)node->roster.members->pdata[i])->elsewhere;
+    near += roster_is_near (node, node->roster.members->pdata[i]);
   node->contacts.near_share = share_of (near, CONTACTS_NEAR (node->config.dense));
   node->contacts.far_share = share_of (all - near, CONTACTS_FAR (node->config.dense));
 }

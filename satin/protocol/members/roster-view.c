@@ -58,6 +58,12 @@ roster_acting (Node *node)
 }
 
 gboolean
+roster_is_near (const Node *node, const Member *member)
+{
+  return g_str_equal (member->site, node->config.site);
+}
+
+gboolean
 roster_is_host (const Member *member, const char *host)
 {
   return g_str_equal (member->host, host);

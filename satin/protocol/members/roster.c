@@ -65,7 +65,6 @@ roster_new_member (Node *node, const MessageMember *from)
   member->address = g_strdup (from->address);
   member->host = g_strdup (from->host);
   member->site = g_strdup (from->site);
-  member->elsewhere = !g_str_equal (from->site, node->config.site);
   member->pid = from->pid;
   member->workers = from->workers;
   member->links = g_ptr_array_new ();

@@ -34,7 +34,6 @@ struct Member
 {
   NodeId id;
   char *address, *host, *site;
-  gboolean elsewhere; /* at another site than this node */
   guint32 pid, workers;
 
   Carry carry;
@@ -112,6 +111,8 @@ void roster_reassert (Node *node, const Term *heard);
 gboolean roster_names_gone (Node *node, const Message *message);
 void roster_on_message (Node *node, Link *link, const Message *message);
 void roster_on_welcome (Node *node, Link *link, const Message *message);
+/* TRUE: the member is at this node's site. */
+gboolean roster_is_near (const Node *node, const Member *member);
 /* TRUE: the member lives on this host. Private networks overlap: the same address on another host
  * belongs to another node, and proves nothing. */
 gboolean roster_is_host (const Member *member, const char *host);

@@ -57,7 +57,7 @@ learn (Node *node, StealLane *lane)
 static StealLane *
 lane_of (Node *node, const Member *member)
 {
-  gboolean far = node->config.steal == NODE_STEAL_CRS && member->elsewhere;
+  gboolean far = node->config.steal == NODE_STEAL_CRS && !roster_is_near (node, member);
 
   return &node->steal.lanes[far ? STEAL_FAR : STEAL_NEAR];
 }
