@@ -138,7 +138,7 @@ test_a_new_master_waits_for_all_anew (void)
   const Roster *roster = &world->peer[1].node->roster;
 
   for (guint i = 0; i < roster->members->len; i++)
-    ((Member *)roster->members->pdata[i])->drained = TRUE;
+    ((Member *)roster->members->pdata[i])->drained = world->peer[1].node->lease.number;
   tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_SUSPEND });
   drain (world, 1);
   drain (world, 2);

@@ -191,7 +191,7 @@ stop_on_drained (Node *node, const Message *m)
     return;
   if (roster_is_master (node))
     {
-      member->drained = TRUE;
+      member->drained = m->count;
       stop_go_on (node);
     }
   else if (node->saves.phase != SAVES_NOT && acting != NULL)
@@ -213,16 +213,25 @@ stop_finish (Node *node, guint64 code, GBytes *answer)
 }
 
 static gboolean
+has_drained (const Node *node, const Member *member)
+{
+#ifdef SATIN_PLANT_DRAINED_STAYS
+  return member->drained > 0;
+#endif
+  return member->drained == node->lease.number;
+}
+
+static gboolean
 is_drained (Node *node)
 {
   for (guint i = 0; i < node->roster.members->len; i++)
     {
       const Member *member = node->roster.members->pdata[i];
 #ifndef SATIN_PLANT_NOT_DRAINED
-      if (!member->dead && !member->drained)
+      if (!member->dead && !has_drained (node, member))
         return FALSE;
 #else
-      if (!member->dead && !member->drained && i == 0)
+      if (!member->dead && !has_drained (node, member) && i == 0)
         return FALSE;
 #endif
     }
@@ -362,13 +371,8 @@ stop_greet (Node *node, const NodeId *to)
 void
 stop_coordinator_is_new (Node *node)
 {
-  if (!roster_is_master (node))
-    return;
-#ifndef SATIN_PLANT_DRAINED_STAYS
-  for (guint i = 0; i < node->roster.members->len; i++)
-    ((Member *)node->roster.members->pdata[i])->drained = FALSE;
-#endif
-  node->stop.final = FALSE;
+  if (roster_is_master (node))
+    node->stop.final = FALSE;
 }
 
 void
@@ -413,7 +417,7 @@ stop_promoted (Node *node)
   if (node->stop.phase == STOP_NONE)
     return FALSE;
   for (guint i = 0; i < node->roster.members->len; i++)
-    ((Member *)node->roster.members->pdata[i])->drained = FALSE;
+    ((Member *)node->roster.members->pdata[i])->drained = 0;
   begin (node);
   return TRUE;
 }

@@ -54,7 +54,7 @@ struct Member
   gboolean knows_us;      /* a frame of its session came, so its roster has this node */
   gboolean leaving;       /* it leaves, and takes and gives no more work */
   gboolean heard;         /* it knows that this node leaves */
-  gboolean drained;       /* it has sent all its rows (suspend) */
+  guint32 drained;        /* number of the lease under which it has sent all its rows (suspend) */
   guint64 scanned;        /* the last round for which it has scanned and sent all its rows */
   guint32 request;        /* the last round that it asked for */
   guint32 told_events;    /* number of the coordinator that it has told all its events … */
