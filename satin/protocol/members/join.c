@@ -14,6 +14,13 @@ join_init (Node *node)
   core_owns (node, &join->redirect, g_free);
 }
 
+/* TRUE: this node, which has no name now, had one before. */
+static gboolean
+was_member (const Node *node)
+{
+  return node->roster.lost->len > 0;
+}
+
 /* TRUE: some addresses were not tried. A node that joins for the first time tries them one after
  * the other. A node that was a member waits in between, since it goes on alone if all refuse. */
 static gboolean
@@ -21,7 +28,7 @@ others_wait (Node *node)
 {
   const Join *join = &node->join;
 
-  return join->tried < join->addresses->len && !join->was_member && !join->over;
+  return join->tried < join->addresses->len && !was_member (node) && !join->over;
 }
 
 static void
@@ -56,11 +63,11 @@ fail (Node *node)
     link_close (node, carrier);
   /* A former member that finds no other node: all others are dead or have lost their names, too.
    * The run goes on here. A node that never was a member ends with the run. */
-  if ((join->was_member || join->over)
+  if ((was_member (node) || join->over)
       && (join->dead_in_row > join->addresses->len
           || node->now_us >= join->heard_us + JOIN_ALONE_US))
     {
-      if (join->was_member)
+      if (was_member (node))
         roster_found (node);
       else
         node->above->stranded (node);
@@ -112,7 +119,6 @@ join_ask (Node *node, const char *address)
 void
 join_again (Node *node, Link *link, const Message *m)
 {
-  node->join.was_member = TRUE;
   node->join.heard_us = node->now_us;
   node->join.failures = node->join.dead_in_row = node->join.tried = 0;
   node->join.dial = node->join.link = node->join.carrier = 0;
@@ -181,7 +187,7 @@ ask (Node *node, Link *link, const NodeId *master, const char *address)
   Join *join = &node->join;
 
   join->heard_us = node->now_us;
-  if (join->was_member && join->link == 0 && link->circuit == NULL)
+  if (was_member (node) && join->link == 0 && link->circuit == NULL)
     join_on_link (node, link); /* the other end dialled this node, and may be the only one that
                                 * can */
   if (link->link != join->link || link->state == LINK_JOINING)
@@ -197,7 +203,7 @@ ask (Node *node, Link *link, const NodeId *master, const char *address)
                              .site = node->config.site,
                              .number = node->config.pid,
                              .count = node->config.workers,
-                             .flag = node->config.invited || join->was_member });
+                             .flag = node->config.invited || was_member (node) });
       return;
     }
   g_free (join->redirect);

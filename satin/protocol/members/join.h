@@ -24,7 +24,6 @@ typedef struct
   guint64 at_us;        /* next try, or the end of patience with the present one */
   guint failures;
   guint dead_in_row;
-  gboolean was_member;
   gboolean over;    /* a member that took itself for the last one has ended */
   guint64 heard_us; /* when a member was last heard of, or the search began */
 } Join;
