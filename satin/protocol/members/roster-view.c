@@ -121,7 +121,7 @@ roster_check (Node *node)
     g_assert (
         node_id_compare (&((Member *)members->pdata[i - 1])->id, &((Member *)members->pdata[i])->id)
         < 0);
-  g_assert (!node->roster.mastering || roster_is_self (node, members->pdata[0]));
+  g_assert (!roster_is_master (node) || roster_is_self (node, members->pdata[0]));
   g_assert (node->roster.changes->len < node->roster.version || members->len == 0);
   for (guint i = 0; i < node->links.links->len; i++)
     {

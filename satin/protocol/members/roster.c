@@ -48,10 +48,17 @@ roster_is_self (const Node *node, const Member *member)
   return member != NULL && node_id_equal (&member->id, &node->self);
 }
 
+/* TRUE: this node has opened the term. */
+static gboolean
+is_opener (const Node *node, const Term *term)
+{
+  return core_is_self (node, &term->opener);
+}
+
 gboolean
 roster_is_master (Node *node)
 {
-  return node->roster.mastering && roster_is_self (node, roster_master (node));
+  return is_opener (node, &node->roster.term) && node->roster.members->len > 0;
 }
 
 /* A living member, to which everything must still be told; keep_members () decides when it is
@@ -142,30 +149,30 @@ elders_are_dead (Node *node)
   return acting != NULL && roster_is_self (node, acting);
 }
 
-/* Another node is master now: main waits in vain here. */
+/* Another node is master now, after the term `before`. If this node was, main waits in vain here.
+ */
 static void
-depose (Node *node)
+depose (Node *node, const Term *before)
 {
-  if (!node->roster.mastering)
+  if (!is_opener (node, before))
     return;
-  node->roster.mastering = FALSE;
   core_emit (node, NODE_EFFECT_DEPOSED);
   node->above->deposed (node);
 }
 
 static void
-settle_master (Node *node, const NodeId *old_master)
+settle_master (Node *node, const NodeId *old_master, const Term *before)
 {
   Member *master = roster_master (node);
 
-  if (roster_is_self (node, master) && node->roster.mastering)
+  if (roster_is_master (node))
     return;
   if (elders_are_dead (node)) /* this roster is older than their death */
     {
       roster_take_over (node);
       return;
     }
-  depose (node);
+  depose (node, before);
   if (!node_id_equal (old_master, &master->id))
     node->above->followed (node);
 }
@@ -192,13 +199,14 @@ roster_replace (Node *node, const Term *term, guint64 version, GPtrArray *member
 {
   g_autoptr (GPtrArray) old = g_steal_pointer (&node->roster.members);
   NodeId old_master = old->len > 0 ? ((Member *)old->pdata[0])->id : NODE_ID_NONE;
+  Term before = node->roster.term;
 
   gboolean next = old->len > 0 && term_compare (term, &node->roster.term) == 0
                   && version == node->roster.version + 1;
 
   keep_members (old, members);
   alive_changed (node);
-  node->roster.leapt = term_compare (&node->roster.term, term) != 0;
+  node->roster.leapt = term_compare (&before, term) != 0;
   node->roster.term = *term;
   node->roster.version = version;
   node->roster.gather_us = CORE_NEVER;
@@ -229,7 +237,7 @@ roster_replace (Node *node, const Term *term, guint64 version, GPtrArray *member
       node->above->joined (node, members->pdata[i], old->len > 0);
   note_lost (node);
   node->above->changed (node);
-  settle_master (node, &old_master);
+  settle_master (node, &old_master, &before);
   link_bind_all (node);
 }
 
@@ -270,12 +278,11 @@ roster_drop_dead (Node *node)
 void
 roster_take_over (Node *node)
 {
-  gboolean again = node->roster.mastering;
+  gboolean again = roster_is_master (node);
   Term term = { MAX (node->roster.term_seen, node->roster.term.number) + 1, node->self };
 
   core_log (node, "node %u.%u is master now, term %u", node->self.term, node->self.number,
             term.number);
-  node->roster.mastering = TRUE;
   node->roster.next_number = 1;
   roster_replace (node, &term, 1, list_living (node));
   send_to_all_links (node);
@@ -293,7 +300,6 @@ roster_found (Node *node)
   g_ptr_array_add (members, new_self (node, &id));
   g_array_set_size (node->roster.gone, 0);
   node->self = id;
-  node->roster.mastering = TRUE;
   node->roster.next_number = 2;
   core_emit (node, NODE_EFFECT_JOINED)->node = id;
   join_welcomed (node);
@@ -416,7 +422,7 @@ rejoin (Node *node, Link *from, const Message *m, gboolean known)
   node->roster.members = roster_new_members ();
   from = link_renew (node, known ? NULL : from);
   g_array_set_size (node->roster.gone, 0);
-  depose (node);
+  depose (node, &node->roster.term);
   for (guint i = 0; i < old->len; i++)
     {
       carry_departed (node, old->pdata[i]);

@@ -71,13 +71,12 @@ struct Member
 
 typedef struct
 {
-  Term term;
+  Term term; /* opened by its master */
   guint64 version;
   gboolean leapt;     /* the roster before was of another term */
   GPtrArray *members; /* of Member, eldest first; empty until joined */
   guint32 next_number;
   guint32 term_seen;   /* greatest term number ever met */
-  gboolean mastering;  /* main was called here, and this node was not deposed since */
   GArray *gone;        /* of NodeId: members that left since this node got its name */
   GArray *lost;        /* of NodeId: the members when it lost its earlier name, itself included */
   GPtrArray *changes;  /* of Change: the last ones of this term, up to `version` */
