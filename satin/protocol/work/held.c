@@ -171,7 +171,7 @@ held_return (Node *node, HeldJob *held)
   g_assert (held->phase == HELD_FINISHED);
   LoanEntry *entry = held->lender == LENDER_SELF ? loans_find (node, held->loan) : NULL;
 
-  if (held->given_up && held->lender != LENDER_NONE)
+  if (held->held <= node->held.renamed && held->lender != LENDER_NONE)
     work_regained (node, held->job->path, held->work_us);
   switch (held->lender)
     {
@@ -416,10 +416,10 @@ held_orphan_all (Node *node)
     {
       HeldJob *held = all->pdata[i];
       held->announced = FALSE; /* not announced under the next name */
-      held->given_up = TRUE;
       if (held->lender == LENDER_NODE)
         held_set_lender (node, held, LENDER_NONE, NULL, 0);
     }
+  node->held.renamed = node->held.numbers;
   archive_lose_name (node);
 }
 

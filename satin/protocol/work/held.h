@@ -59,7 +59,6 @@ struct HeldJob
   gboolean alone;    /* no other job is taken until it has ended */
   gboolean handed;   /* its row waits for an heir, or went there */
   gboolean again;    /* it is, or is part of, a second computation for another node (verify.h) */
-  gboolean given_up; /* it began under an earlier name of this node, which counts as gone */
   gboolean saved;    /* the present coordinator was sent its row */
   GBytes *value;
   GPtrArray *shares; /* (nullable) the shared bytes that its value refers to */
@@ -82,6 +81,8 @@ typedef struct
   GTree *by_return; /* LENDER_NODE only, by (node, loan), which is the HeldJob's own */
   GTree *by_path;   /* path -> the first HeldJob of it, whose path it is */
   guint64 numbers;
+  guint64 renamed;  /* jobs up to this number began under an earlier name of this node, which
+                       counts as gone */
   guint unfinished; /* jobs that the engine has and that are neither done nor unrun … */
   guint alone;      /* … of them, jobs that run alone */
 } Held;
