@@ -32,7 +32,7 @@ is_asked (World *world, guint who, guint other)
   NodeId id = id_of (world, other);
 
   for (guint i = 0; i < STEAL_LANES; i++)
-    if (steal->lanes[i].in_flight && node_id_equal (&steal->lanes[i].victim, &id))
+    if (node_id_equal (&steal->lanes[i].victim, &id))
       return TRUE;
   return FALSE;
 }

@@ -146,7 +146,6 @@ pause_a_while (Node *node, StealLane *lane)
 static void
 ask (Node *node, StealLane *lane, const NodeId *victim, guint32 count)
 {
-  lane->in_flight = TRUE;
   lane->victim = *victim;
   lane->asked_us = node->now_us;
   lane->asked = count;
@@ -158,9 +157,15 @@ ask (Node *node, StealLane *lane, const NodeId *victim, guint32 count)
 }
 
 static gboolean
+is_in_flight (const StealLane *lane)
+{
+  return !node_id_is_none (&lane->victim);
+}
+
+static gboolean
 may_ask (Node *node, const StealLane *lane)
 {
-  return appetite (node, lane) > 0 && !lane->in_flight && !stop_halts (node)
+  return appetite (node, lane) > 0 && !is_in_flight (lane) && !stop_halts (node)
          && core_is_member (node) && constants_started (node);
 }
 
@@ -209,30 +214,25 @@ steal_age_us (Node *node)
   guint64 age_us = 0;
 
   for (guint i = 0; i < STEAL_LANES; i++)
-    if (node->steal.lanes[i].in_flight)
+    if (is_in_flight (&node->steal.lanes[i]))
       age_us = MAX (age_us, node->now_us - node->steal.lanes[i].asked_us);
   return age_us;
-}
-
-static void
-refuse (Node *node, StealLane *lane)
-{
-  lane->in_flight = FALSE;
-  if (roster_find (node, &lane->victim) != NULL)
-    node_id_set_add (node->steal.refused, &lane->victim);
 }
 
 /* All jobs of the answer have come. */
 static void
 end_request (Node *node, StealLane *lane)
 {
+  NodeId victim = lane->victim;
+
+  lane->victim = NODE_ID_NONE;
   if (lane->given == 0)
     {
-      refuse (node, lane);
+      if (roster_find (node, &victim) != NULL)
+        node_id_set_add (node->steal.refused, &victim);
       return;
     }
-  lane->in_flight = FALSE;
-  node_id_set_remove (node->steal.refused, &lane->victim); /* a probe had asked it */
+  node_id_set_remove (node->steal.refused, &victim); /* a probe had asked it */
   lane->got_us = node->now_us;
   lane->pause_us = STEAL_PAUSE_MIN_US;
   lane->resume_us = 0;
@@ -249,7 +249,7 @@ steal_on_answer (Node *node, guint64 number, guint given, guint run, gboolean mo
   for (guint i = 0; i < STEAL_LANES; i++)
     {
       StealLane *lane = &steal->lanes[i];
-      if (!lane->in_flight || number != lane->request)
+      if (!is_in_flight (lane) || number != lane->request)
         continue;
       lane->given += given;
       lane->run += run;
@@ -273,7 +273,7 @@ void
 steal_on_down (Node *node, const NodeId *id)
 {
   for (guint i = 0; i < STEAL_LANES; i++)
-    if (node->steal.lanes[i].in_flight && node_id_equal (&node->steal.lanes[i].victim, id))
+    if (node_id_equal (&node->steal.lanes[i].victim, id))
       end_request (node, &node->steal.lanes[i]);
 }
 
@@ -285,8 +285,8 @@ steal_departed (Node *node, const NodeId *id)
   for (guint i = 0; i < STEAL_LANES; i++)
     {
       StealLane *lane = &steal->lanes[i];
-      if (lane->in_flight && node_id_equal (&lane->victim, id))
-        lane->in_flight = FALSE;
+      if (node_id_equal (&lane->victim, id))
+        lane->victim = NODE_ID_NONE;
       if (node_id_equal (&lane->offer, id))
         lane->offer = NODE_ID_NONE;
     }
@@ -311,7 +311,7 @@ steal_due (Node *node)
   for (guint i = 0; i < STEAL_LANES; i++)
     {
       const StealLane *lane = &node->steal.lanes[i];
-      if (lane->in_flight)
+      if (is_in_flight (lane))
         at = MIN (at, lane->asked_us + STEAL_ANSWER_US);
       else if (lane->resume_us > 0 && appetite (node, lane) > 0 && !stop_halts (node))
         at = MIN (at, lane->resume_us);
@@ -325,7 +325,8 @@ steal_tick (Node *node)
   Steal *steal = &node->steal;
 
   for (guint i = 0; i < STEAL_LANES; i++)
-    if (steal->lanes[i].in_flight && node->now_us >= steal->lanes[i].asked_us + STEAL_ANSWER_US)
+    if (is_in_flight (&steal->lanes[i])
+        && node->now_us >= steal->lanes[i].asked_us + STEAL_ANSWER_US)
       end_request (node, &steal->lanes[i]);
 }
 
@@ -337,7 +338,7 @@ steal_check (Node *node)
   for (guint i = 0; i < STEAL_LANES; i++)
     {
       const StealLane *lane = &steal->lanes[i];
-      g_assert (!lane->in_flight || roster_find (node, &lane->victim) != NULL);
+      g_assert (!is_in_flight (lane) || roster_find (node, &lane->victim) != NULL);
       g_assert (node_id_is_none (&lane->offer) || roster_find (node, &lane->offer) != NULL);
       g_assert (lane->batch >= 1 && lane->batch <= STEAL_COUNT_MAX);
     }

@@ -42,8 +42,7 @@ typedef struct
   guint64 got_us;  /* when jobs came last … */
   gboolean brief;  /* … and were done so soon that an earlier request would not have helped */
   guint64 request; /* number of the last one */
-  gboolean in_flight;
-  NodeId victim;
+  NodeId victim;   /* the member that was asked; none: no request is in flight */
   guint64 asked_us;  /* when the request in flight was sent */
   guint64 pause_us;  /* the next pause */
   guint64 resume_us; /* end of the present pause; 0: none */
