@@ -2,12 +2,19 @@
 /* See buddy.h. */
 #include "../core.h"
 
+/* What was sent just before a mark. */
+typedef enum
+{
+  MARKS_ROW, /* one row between two scans, or nothing */
+  MARKS_SCAN,
+  MARKS_WHOLE_SCAN
+} BuddyMarked;
+
 /* A mark that the buddy confirms when it has everything sent before. */
 typedef struct
 {
   guint64 number, scan, reported_us;
-  gboolean whole;
-  gboolean row; /* for one row between two scans */
+  BuddyMarked after;
 } BuddyMark;
 
 /* An acknowledgement that waits: the result is in a slot of this node, and `scan` or an earlier
@@ -209,7 +216,8 @@ buddy_on_served (Node *node, guint64 scan)
       buddy->bytes_whole = buddy->bytes;
     }
   BuddyMark *mark = g_new (BuddyMark, 1);
-  *mark = (BuddyMark){ ++buddy->marks, scan, node->work.reported_us, whole, FALSE };
+  *mark = (BuddyMark){ ++buddy->marks, scan, node->work.reported_us,
+                       whole ? MARKS_WHOLE_SCAN : MARKS_SCAN };
   g_queue_push_tail (&buddy->unconfirmed, mark);
   buddy->scans++;
   buddy->news = FALSE;
@@ -225,7 +233,7 @@ buddy_send_row (Node *node, const Row *row)
   if (buddy->state != BUDDY_FULL || !buddy_takes (node))
     return 0;
   BuddyMark *mark = g_new (BuddyMark, 1);
-  *mark = (BuddyMark){ ++buddy->marks, buddy->served, node->work.reported_us, FALSE, TRUE };
+  *mark = (BuddyMark){ ++buddy->marks, buddy->served, node->work.reported_us, MARKS_ROW };
   g_queue_push_tail (&buddy->unconfirmed, mark);
   if (row == NULL)
     {
@@ -250,7 +258,7 @@ buddy_on_copied (Node *node, const NodeId *from, const Message *m)
     return;
   while ((mark = g_queue_peek_head (&buddy->unconfirmed)) != NULL && mark->number <= m->number)
     {
-      if (mark->whole && buddy->state == BUDDY_FILLING)
+      if (mark->after == MARKS_WHOLE_SCAN && buddy->state == BUDDY_FILLING)
         {
           buddy->state = BUDDY_FULL;
           buddy->pause_us = 0;
@@ -264,7 +272,7 @@ buddy_on_copied (Node *node, const NodeId *from, const Message *m)
           send_acks (node, mark->scan);
           holdback_confirmed (node, mark->number);
         }
-      buddy->scans -= !mark->row;
+      buddy->scans -= mark->after != MARKS_ROW;
       g_free (g_queue_pop_head (&buddy->unconfirmed));
     }
 }
@@ -382,7 +390,7 @@ check_marks (const Buddy *buddy)
       g_assert (mark->number > before && mark->number <= buddy->marks && mark->scan >= scan);
       before = mark->number;
       scan = mark->scan;
-      scans += !mark->row;
+      scans += mark->after != MARKS_ROW;
     }
   g_assert (scans == buddy->scans && scan <= buddy->served);
 }

@@ -17,12 +17,11 @@ typedef struct
 } MirrorTrim;
 
 /* `sent`: results sent to this member. Of the results received from it, those up to number `trims`
- * are in rows of this node's keeper. `news`: the keeper must be told of `trims`. */
+ * are in rows of this node's keeper, which was told of those up to number `told`. */
 typedef struct
 {
   NodeId id;
-  guint64 sent, trims;
-  gboolean news;
+  guint64 sent, trims, told;
 } MirrorPeer;
 
 /* All results of this holder up to `number` are in slots that `scan` reads. */
@@ -371,19 +370,17 @@ mirror_on_served (Node *node, guint64 scan)
     return;
   while ((put = g_queue_peek_head (&mirror->puts)) != NULL && put->scan <= scan)
     {
-      MirrorPeer *peer = peer_of (node, &put->holder);
-      peer->trims = put->number;
-      peer->news = TRUE;
+      peer_of (node, &put->holder)->trims = put->number;
       g_free (g_queue_pop_head (&mirror->puts));
     }
   for (guint i = 0; i < mirror->peers->len; i++)
     {
       MirrorPeer *peer = &g_array_index (mirror->peers, MirrorPeer, i);
-      if (peer->news)
+      if (peer->told < peer->trims)
         (void)member_send (
             node, &node->buddy.id,
             &(Message){ .kind = MESSAGE_TRIM, .id = peer->id, .number = peer->trims });
-      peer->news = FALSE;
+      peer->told = peer->trims;
     }
 }
 
@@ -391,10 +388,7 @@ void
 mirror_keeper_changed (Node *node)
 {
   for (guint i = 0; i < node->mirror.peers->len; i++)
-    {
-      MirrorPeer *peer = &g_array_index (node->mirror.peers, MirrorPeer, i);
-      peer->news = peer->trims > 0;
-    }
+    g_array_index (node->mirror.peers, MirrorPeer, i).told = 0;
 }
 
 /* ---- members ---- */
