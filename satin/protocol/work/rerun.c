@@ -5,8 +5,7 @@
 typedef struct
 {
   char *path;
-  guint64 loan; /* number of the waiting slot, if `slot` */
-  gboolean slot;
+  guint64 loan;      /* number of the waiting slot; 0: none waits */
   NodeId whom, gone; /* a buddy, and the node whose rows it has; none: the coordinator is asked for
                       * all rows */
   guint64 since_us;
@@ -131,11 +130,9 @@ static void
 ask_buddy (Node *node, const LoanEntry *entry, const BuddyPair *pair)
 {
   if (!node_id_equal (&pair->buddy, &node->self) && carry_may_reach (node, &pair->buddy))
-    add_ask (node, (RerunAsk){ .path = entry->path,
-                               .loan = entry->loan,
-                               .slot = TRUE,
-                               .whom = pair->buddy,
-                               .gone = pair->id });
+    add_ask (node,
+             (RerunAsk){
+                 .path = entry->path, .loan = entry->loan, .whom = pair->buddy, .gone = pair->id });
 }
 
 gboolean
@@ -150,7 +147,7 @@ rerun_waits (Node *node, LoanEntry *entry, const Member *holder)
   if (!core_is_member (node) || stop_halts (node))
     return FALSE;
   if (node->config.checkpoint && node->lease.state != LEASE_WITHOUT)
-    add_ask (node, (RerunAsk){ .path = entry->path, .loan = entry->loan, .slot = TRUE });
+    add_ask (node, (RerunAsk){ .path = entry->path, .loan = entry->loan });
   for (guint i = 0; holder == NULL && i < node->buddy.elders->len; i++)
     ask_buddy (node, entry, &g_array_index (node->buddy.elders, BuddyPair, i));
   if (holder != NULL && !holder->leaving && buddy_of (node, holder, &pair))
@@ -176,7 +173,7 @@ rerun_forget (Node *node, LoanEntry *entry)
   for (guint i = asks->len; i-- > 0;)
     {
       const RerunAsk *ask = asks->pdata[i];
-      if (ask->slot && ask->loan == entry->loan)
+      if (ask->loan == entry->loan)
         g_ptr_array_remove_index (asks, i);
     }
 }
@@ -185,7 +182,7 @@ static void
 remove_slotless (GPtrArray *asks)
 {
   for (guint i = asks->len; i-- > 0;)
-    if (!((RerunAsk *)asks->pdata[i])->slot)
+    if (((RerunAsk *)asks->pdata[i])->loan == 0)
       g_ptr_array_remove_index (asks, i);
 }
 
@@ -195,7 +192,7 @@ asks_slotless (const Node *node, const char *path)
   for (guint i = 0; i < node->rerun.asks->len; i++)
     {
       const RerunAsk *ask = node->rerun.asks->pdata[i];
-      if (!ask->slot && g_str_equal (ask->path, path))
+      if (ask->loan == 0 && g_str_equal (ask->path, path))
         return TRUE;
     }
   return FALSE;
@@ -229,7 +226,7 @@ rerun_departing (Node *node, const NodeId *id)
     }
   g_autoptr (GPtrArray) before = g_ptr_array_new_with_free_func (g_free);
   for (guint i = 0; i < asks->len; i++)
-    if (!((const RerunAsk *)asks->pdata[i])->slot)
+    if (((const RerunAsk *)asks->pdata[i])->loan == 0)
       g_ptr_array_add (before, g_strdup (((const RerunAsk *)asks->pdata[i])->path));
   remove_slotless (asks);
   for (guint i = 0; i < before->len; i++)
@@ -267,9 +264,9 @@ end_ask (Node *node, guint place)
   for (guint i = 0; i < asks->len; i++)
     {
       const RerunAsk *ask = asks->pdata[i];
-      waits = waits || (ask->slot && ask->loan == own->loan);
+      waits = waits || ask->loan == own->loan;
     }
-  if (own->slot && !waits)
+  if (own->loan != 0 && !waits)
     end_wait (node, own->loan);
   ask_free (own);
 }
@@ -321,7 +318,7 @@ rerun_due (Node *node)
   for (guint i = 0; i < node->rerun.asks->len && node->rerun.slots > 0; i++)
     {
       const RerunAsk *ask = node->rerun.asks->pdata[i];
-      if (ask->slot)
+      if (ask->loan != 0)
         at_us = MIN (at_us, stop_halts (node) ? node->now_us : ask->since_us + RERUN_PATIENCE_US);
     }
   return at_us;
@@ -338,7 +335,8 @@ rerun_tick (Node *node)
   for (guint i = 0; i < node->rerun.asks->len; i++)
     {
       const RerunAsk *ask = node->rerun.asks->pdata[i];
-      if (ask->slot && (stop_halts (node) || node->now_us >= ask->since_us + RERUN_PATIENCE_US))
+      if (ask->loan != 0
+          && (stop_halts (node) || node->now_us >= ask->since_us + RERUN_PATIENCE_US))
         g_array_append_val (over, ask->loan); /* possibly more than once */
     }
   node->stats.expired += stop_halts (node) ? 0 : over->len;
@@ -352,7 +350,7 @@ asks_for (const Node *node, guint64 loan)
   for (guint i = 0; i < node->rerun.asks->len; i++)
     {
       const RerunAsk *ask = node->rerun.asks->pdata[i];
-      if (ask->slot && ask->loan == loan)
+      if (ask->loan == loan)
         return TRUE;
     }
   return FALSE;
@@ -377,8 +375,8 @@ rerun_check (Node *node)
   for (guint i = 0; i < node->rerun.asks->len; i++)
     {
       const RerunAsk *ask = node->rerun.asks->pdata[i];
-      const LoanEntry *entry = ask->slot ? loans_find (node, ask->loan) : NULL;
-      g_assert (!ask->slot || (entry != NULL && entry->kind == LOAN_RERUNS));
+      const LoanEntry *entry = ask->loan != 0 ? loans_find (node, ask->loan) : NULL;
+      g_assert (ask->loan == 0 || (entry != NULL && entry->kind == LOAN_RERUNS));
       g_assert (node_id_is_none (&ask->whom) || roster_find (node, &ask->whom) != NULL);
     }
   g_assert (node->saves.phase != SAVES_NOT || node->rerun.orders->len == 0);

@@ -77,7 +77,6 @@ typedef struct
   Node *node;
   const NodeId *to;
   GArray *numbers;
-  gboolean more, less; /* is at risk than the receivers reckon with */
 } Telling;
 
 /* How much of a held job is at risk now, except its root's rows. */
@@ -221,21 +220,6 @@ exceeds (guint64 a, guint64 b)
   return a > b + MAX (WORK_MOVED_US, a / WORK_MOVED_SHARE);
 }
 
-static gboolean
-compare_item (gpointer key G_GNUC_UNUSED, gpointer value, gpointer data)
-{
-  const HeldJob *held = value;
-  Telling *telling = data;
-  guint64 risk_us = held_risk_us (telling->node, held),
-          reckoned_us = reckon (held->told.risk_us, &held->told, telling->node->now_us);
-
-  if (held->lender != LENDER_NODE)
-    return FALSE;
-  telling->more |= exceeds (risk_us, reckoned_us);
-  telling->less |= exceeds (reckoned_us, risk_us);
-  return FALSE;
-}
-
 /* TRUE: it is time to tell the others: they reckon with less than is at risk, or it is long enough
  * since they were told and they reckon with more. */
 static gboolean
@@ -245,15 +229,21 @@ is_due (Node *node)
   WorkTold now = look (node);
   guint64 risk_us = reckon (told->risk_us, told, node->now_us),
           alone_us = reckon (told->alone_us, told, node->now_us);
-  Telling telling = { .node = node,
-                      .more = exceeds (now.risk_us, risk_us) || exceeds (now.alone_us, alone_us),
-                      .less = exceeds (risk_us, now.risk_us) || exceeds (alone_us, now.alone_us) };
+  gboolean more = exceeds (now.risk_us, risk_us) || exceeds (now.alone_us, alone_us),
+           less = exceeds (risk_us, now.risk_us) || exceeds (alone_us, now.alone_us);
 
-  g_tree_foreach (node->held.by_number, compare_item, &telling);
-  return telling.more || told->told_us == 0
+  for (GTreeNode *at = g_tree_node_first (node->held.by_return); at != NULL;
+       at = g_tree_node_next (at))
+    {
+      const HeldJob *held = g_tree_node_value (at);
+      guint64 held_us = held_risk_us (node, held),
+              reckoned_us = reckon (held->told.risk_us, &held->told, node->now_us);
+      more = more || exceeds (held_us, reckoned_us);
+      less = less || exceeds (reckoned_us, held_us);
+    }
+  return more || told->told_us == 0
          || (has_paused (node, told->told_us)
-             && (telling.less || now.busy != told->busy
-                 || node->now_us >= told->told_us + WORK_LONG_US));
+             && (less || now.busy != told->busy || node->now_us >= told->told_us + WORK_LONG_US));
 }
 
 static gboolean
