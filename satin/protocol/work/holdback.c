@@ -4,14 +4,10 @@
 
 typedef struct
 {
-  MessageKind kind;
-  guint64 number; /* RESULT: the number of the held job; others: of the request */
+  Message message; /* STEAL or JOBS, whose loans it owns; RESULT has only a number: of the held
+                      job */
+  NodeId to;       /* STEAL, JOBS: the receiver */
   guint64 mark, since_us;
-  NodeId to;        /* STEAL, JOBS: the receiver */
-  guint32 count;    /* STEAL */
-  gboolean more;    /* JOBS */
-  GPtrArray *loans; /* JOBS; else NULL */
-  NodeId victim;    /* JOBS */
 } HoldbackItem;
 
 static void
@@ -19,7 +15,7 @@ item_free (gpointer data)
 {
   HoldbackItem *item = data;
 
-  g_clear_pointer (&item->loans, g_ptr_array_unref);
+  g_clear_pointer (&item->message.loans, g_ptr_array_unref);
   g_free (item);
 }
 
@@ -60,7 +56,8 @@ holdback_takes (Node *node, HeldJob *held)
   if (held->mark == 0)
     return FALSE;
   held->word = HELD_WAITS;
-  hold (node, (HoldbackItem){ .kind = MESSAGE_RESULT, .number = held->held, .mark = held->mark });
+  hold (node, (HoldbackItem){ .message = { .kind = MESSAGE_RESULT, .number = held->held },
+                              .mark = held->mark });
   return TRUE;
 }
 
@@ -71,7 +68,7 @@ mark_before (Node *node, const NodeId *to)
   for (const GList *at = node->holdback.waiting.tail; at != NULL; at = at->prev)
     {
       const HoldbackItem *item = at->data;
-      if (item->kind == MESSAGE_JOBS && node_id_equal (&item->to, to))
+      if (item->message.kind == MESSAGE_JOBS && node_id_equal (&item->to, to))
         return item->mark;
     }
   return 0;
@@ -90,20 +87,17 @@ holdback_send (Node *node, const NodeId *from, const Message *m)
   if (mark == 0)
     (void)member_send (node, from, m);
   else
-    hold (node, (HoldbackItem){ .kind = m->kind,
-                                .number = m->number,
-                                .mark = mark,
-                                .to = *from,
-                                .count = m->count,
-                                .more = m->flag,
-                                .loans = m->loans == NULL ? NULL : g_ptr_array_ref (m->loans),
-                                .victim = m->id });
+    {
+      hold (node, (HoldbackItem){ .message = *m, .to = *from, .mark = mark });
+      if (m->loans != NULL)
+        g_ptr_array_ref (m->loans);
+    }
 }
 
 static void
 send_result (Node *node, const HoldbackItem *item, HeldWord word)
 {
-  HeldJob *held = held_find (node, item->number);
+  HeldJob *held = held_find (node, item->message.number);
 
   if (held == NULL || held->word != HELD_WAITS || held->mark != item->mark)
     return; /* no node wants it, or it was held back again */
@@ -120,9 +114,9 @@ send_jobs (Node *node, const HoldbackItem *item)
   gboolean gives = thief != NULL && !thief->leaving && !stop_halts (node);
   g_autoptr (GPtrArray) loans = g_ptr_array_new ();
 
-  for (guint i = 0; i < item->loans->len; i++)
+  for (guint i = 0; i < item->message.loans->len; i++)
     {
-      Loan *loan = item->loans->pdata[i];
+      Loan *loan = item->message.loans->pdata[i];
       LoanEntry *entry = loans_find (node, loan->loan);
       if (entry == NULL || !loans_is_with (entry, &item->to))
         continue;
@@ -131,14 +125,11 @@ send_jobs (Node *node, const HoldbackItem *item)
       else
         loans_back (node, entry);
     }
-  if (loans->len > 0 || !item->more)
-    (void)member_send (node, &item->to,
-                       &(Message){ .kind = MESSAGE_JOBS,
-                                   .number = item->number,
-                                   .flag = item->more,
-                                   .loans = loans,
-                                   .count = epoch_colours (node),
-                                   .id = item->victim });
+  Message jobs = item->message;
+  jobs.loans = loans;
+  jobs.count = epoch_colours (node);
+  if (loans->len > 0 || !jobs.flag) /* else more follows */
+    (void)member_send (node, &item->to, &jobs);
 }
 
 static void
@@ -147,10 +138,8 @@ send_steal (Node *node, const HoldbackItem *item)
   const Member *victim = roster_find (node, &item->to);
 
   if (victim == NULL || victim->leaving || stop_halts (node)
-      || !member_send (
-          node, &item->to,
-          &(Message){ .kind = MESSAGE_STEAL, .number = item->number, .count = item->count }))
-    steal_on_answer (node, item->number, 0, 0, FALSE);
+      || !member_send (node, &item->to, &item->message))
+    steal_on_answer (node, item->message.number, 0, 0, FALSE);
 }
 
 /* Sends the oldest message. */
@@ -161,9 +150,9 @@ send_first (Node *node, HeldWord word)
 
   node->stats.waits++;
   node->stats.waited_us += node->now_us - item->since_us;
-  if (item->kind == MESSAGE_RESULT)
+  if (item->message.kind == MESSAGE_RESULT)
     send_result (node, item, word);
-  else if (item->kind == MESSAGE_JOBS)
+  else if (item->message.kind == MESSAGE_JOBS)
     send_jobs (node, item);
   else
     send_steal (node, item);
@@ -246,8 +235,8 @@ check_waiting (gpointer key G_GNUC_UNUSED, gpointer value, gpointer data)
   for (const GList *at = node->holdback.waiting.head; at != NULL && !waits; at = at->next)
     {
       const HoldbackItem *item = at->data;
-      waits
-          = item->kind == MESSAGE_RESULT && item->number == held->held && item->mark == held->mark;
+      waits = item->message.kind == MESSAGE_RESULT && item->message.number == held->held
+              && item->mark == held->mark;
     }
   g_assert (waits);
   return FALSE;
