@@ -134,19 +134,10 @@ hear_handles (MessageKind kind)
 
 /* ---- receiving ---- */
 
-typedef struct
+static gboolean
+is_whole (const char *path, gpointer stems)
 {
-  Node *node;
-  gboolean unknown;
-} StemChecking;
-
-static void
-check_stems_of (const char *path, gpointer data)
-{
-  StemChecking *checking = data;
-
-  if (!path_is_whole (checking->node->config.stems, path))
-    checking->unknown = TRUE;
+  return path_is_whole (stems, path);
 }
 
 /* FALSE: the message breaks a rule, and its link was closed. */
@@ -165,11 +156,10 @@ is_in_order (Node *node, Link *link, const Message *m)
       link_break (node, link, "a stem that is none");
       return FALSE;
     }
-  StemChecking checking = { node, FALSE };
-  message_each_path (m, check_stems_of, &checking);
-  if (checking.unknown)
-    link_break (node, link, "a path with an unknown stem");
-  return !checking.unknown;
+  if (message_all_paths (m, is_whole, node->config.stems))
+    return TRUE;
+  link_break (node, link, "a path with an unknown stem");
+  return FALSE;
 }
 
 /* TRUE: the other end of the link may send such messages. */

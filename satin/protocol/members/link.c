@@ -185,12 +185,13 @@ send_stem (const char *id, const char *stem, void *data)
                 &(Message){ .kind = MESSAGE_STEM, .text = id, .path = stem });
 }
 
-static void
+static gboolean
 send_stems_of (const char *path, gpointer data)
 {
   StemSending *sending = data;
 
   (void)path_each_stem (sending->node->config.stems, path, was_sent, send_stem, sending);
+  return TRUE;
 }
 
 void
@@ -198,7 +199,7 @@ link_say_stems (Node *node, const Message *message, GHashTable *sent, LinkStemSa
 {
   StemSending sending = { node, sent, say, to };
 
-  message_each_path (message, send_stems_of, &sending);
+  (void)message_all_paths (message, send_stems_of, &sending);
 }
 
 static void

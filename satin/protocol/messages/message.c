@@ -127,18 +127,19 @@ message_speaks (const Message *m)
   return FALSE;
 }
 
-void
-message_each_path (const Message *message, void (*each) (const char *path, gpointer data),
+gboolean
+message_all_paths (const Message *message, gboolean (*is_good) (const char *path, gpointer data),
                    gpointer data)
 {
-  if (message->path != NULL)
-    each (message->path, data);
-  for (guint i = 0; message->loans != NULL && i < message->loans->len; i++)
-    each (((Loan *)message->loans->pdata[i])->path, data);
-  for (guint i = 0; message->rows != NULL && i < message->rows->len; i++)
-    each (((Row *)message->rows->pdata[i])->path, data);
-  for (guint i = 0; message->holds != NULL && i < message->holds->len; i++)
-    each (g_array_index (message->holds, MessageHold, i).path, data);
+  gboolean good = message->path == NULL || is_good (message->path, data);
+
+  for (guint i = 0; good && message->loans != NULL && i < message->loans->len; i++)
+    good = is_good (((Loan *)message->loans->pdata[i])->path, data);
+  for (guint i = 0; good && message->rows != NULL && i < message->rows->len; i++)
+    good = is_good (((Row *)message->rows->pdata[i])->path, data);
+  for (guint i = 0; good && message->holds != NULL && i < message->holds->len; i++)
+    good = is_good (g_array_index (message->holds, MessageHold, i).path, data);
+  return good;
 }
 
 /* ---- writing ---- */

@@ -135,9 +135,9 @@ guint32 message_kind_of (GBytes *bytes);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Message, message_clear)
 /* TRUE: the message refers to shared bytes. */
 gboolean message_speaks (const Message *message);
-/* Calls `each` for every path in the message. */
-void message_each_path (const Message *message, void (*each) (const char *path, gpointer data),
-                        gpointer data);
+/* TRUE: each path in the message is good. Stops at the first that is not. */
+gboolean message_all_paths (const Message *message,
+                            gboolean (*is_good) (const char *path, gpointer data), gpointer data);
 const char *message_kind_name (MessageKind kind);
 MessageClass message_class (MessageKind kind);
 /* `kind` must be a valid kind. */
