@@ -18,7 +18,7 @@ owe_nothing (Session *session)
 
 void
 session_connection_send (Session *session, SessionConnection *connection, SessionFrame *frame,
-                         GPtrArray *parts, gboolean urgent)
+                         GPtrArray *parts)
 {
   for (guint i = 0; i < SESSION_STREAMS; i++)
     frame->received[i] = session->in[i].received;
@@ -26,7 +26,6 @@ session_connection_send (Session *session, SessionConnection *connection, Sessio
   SessionEffect *effect = session_emit (session, SESSION_EFFECT_SEND);
   effect->connection = connection->number;
   effect->parts = parts;
-  effect->urgent = urgent;
   if (connection == session->answer)
     owe_nothing (session);
 }
@@ -45,8 +44,7 @@ session_connection_any (const Session *session, SessionConnectionState state,
 }
 
 void
-session_connection_say (Session *session, SessionConnection *connection, SessionFrameKind kind,
-                        gboolean urgent)
+session_connection_say (Session *session, SessionConnection *connection, SessionFrameKind kind)
 {
   SessionFrame frame = { .kind = kind, .from = session->self, .to = session->peer };
   GPtrArray *parts = g_ptr_array_new_full (1, (GDestroyNotify)g_bytes_unref);
@@ -57,7 +55,7 @@ session_connection_say (Session *session, SessionConnection *connection, Session
   frame.needed = session_in_doubt (session)
                  && !session_connection_any (session, SESSION_CONNECTION_GREETED, connection)
                  && !session_connection_any (session, SESSION_CONNECTION_GREETING, connection);
-  session_connection_send (session, connection, &frame, parts, urgent);
+  session_connection_send (session, connection, &frame, parts);
 }
 
 /* ---- coming up and closing ---- */
@@ -100,7 +98,7 @@ session_connection_close (Session *session, SessionConnection *connection, const
 void
 session_connection_retire (Session *session, SessionConnection *connection)
 {
-  session_connection_say (session, connection, SESSION_FRAME_BYE, FALSE);
+  session_connection_say (session, connection, SESSION_FRAME_BYE);
   session_connection_close (session, connection, NULL);
 }
 

@@ -55,5 +55,6 @@ void session_frame_write (const SessionFrame *frame, guint8 *to);
 GBytes *session_frame_encode (const SessionFrame *frame);
 /* Returns NULL and fills `frame`, or returns what is wrong with the bytes. */
 const char *session_frame_decode (GBytes *bytes, SessionFrame *frame);
-/* TRUE: the frame may overtake frames that are not urgent. Does not check the bytes. */
+/* TRUE: the frame may overtake frames that are not urgent. BYE may not, since it is the last frame.
+ * `bytes` begin with its head, and are not checked. */
 gboolean session_frame_is_urgent (GBytes *bytes);

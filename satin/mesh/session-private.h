@@ -51,16 +51,16 @@ gboolean session_in_doubt (const Session *session);
 
 /* `parts` (transfer full): of the frame; the first one begins with room for the frame's head. */
 void session_connection_send (Session *session, SessionConnection *connection, SessionFrame *frame,
-                              GPtrArray *parts, gboolean urgent);
-void session_connection_say (Session *session, SessionConnection *connection, SessionFrameKind kind,
-                             gboolean urgent);
+                              GPtrArray *parts);
+void session_connection_say (Session *session, SessionConnection *connection,
+                             SessionFrameKind kind);
 /* TRUE: a connection other than `but` (nullable) is in this state. */
 gboolean session_connection_any (const Session *session, SessionConnectionState state,
                                  const SessionConnection *but);
 SessionConnection *session_connection_find (const Session *session, guint64 number);
 void session_connection_forget (Session *session, SessionConnection *connection);
 void session_connection_close (Session *session, SessionConnection *connection, const char *why);
-/* Sends BYE and closes. BYE is the last frame, so it is not urgent. */
+/* Sends BYE and closes. */
 void session_connection_retire (Session *session, SessionConnection *connection);
 /* Makes the best connection the carrier. A connection that is not greeted may carry only if no
  * fragment is in doubt. */

@@ -108,7 +108,7 @@ acknowledge_if_due (Session *session, guint64 now_us)
     return;
   if (session->owed_frames >= SESSION_ACK_MESSAGES
       || session->owed_bytes >= session->config.flight_max / 4 || session->ack_at_us <= now_us)
-    session_connection_say (session, session->answer, SESSION_FRAME_ACK, TRUE);
+    session_connection_say (session, session->answer, SESSION_FRAME_ACK);
 }
 
 gboolean
@@ -116,7 +116,7 @@ session_acknowledge (Session *session, guint64 number)
 {
   if (session->owed_frames == 0 || session->answer->number != number)
     return FALSE;
-  session_connection_say (session, session->answer, SESSION_FRAME_ACK, TRUE);
+  session_connection_say (session, session->answer, SESSION_FRAME_ACK);
   return TRUE;
 }
 
@@ -138,8 +138,7 @@ pump (Session *session, guint64 now_us)
           if (!session_in_doubt (session))
             session->progress_us = now_us;
           GPtrArray *parts = session_outbox_next (out, &frame);
-          session_connection_send (session, session->carrier, &frame, parts,
-                                   stream == SESSION_URGENT);
+          session_connection_send (session, session->carrier, &frame, parts);
         }
     }
 }
@@ -181,7 +180,7 @@ session_connection_up (Session *session, guint64 now_us, guint64 number, gboolea
   connection->order = ++session->orders;
   connection->heard_us = now_us;
   g_ptr_array_add (session->connections, connection);
-  session_connection_say (session, connection, SESSION_FRAME_HELLO, TRUE);
+  session_connection_say (session, connection, SESSION_FRAME_HELLO);
   if (session->connections->len > SESSION_CONNECTIONS_MAX)
     session_connection_drop_worst (session, connection);
   settle (session, now_us);

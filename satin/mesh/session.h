@@ -60,8 +60,8 @@ typedef struct
 
 typedef enum
 {
-  SESSION_EFFECT_SEND,    /* connection, parts: GBytes that form one frame; urgent: it may overtake
-                           * frames that are not urgent */
+  SESSION_EFFECT_SEND,    /* connection, parts: GBytes that form one frame, whose head is in the
+                           * first (session_frame_is_urgent) */
   SESSION_EFFECT_DELIVER, /* message, start, stream; connection: its last fragment came over it */
   SESSION_EFFECT_WANT,    /* dial the peer, until session_wants is FALSE */
   SESSION_EFFECT_CLOSE    /* close connection after all frames before; no session_connection_down
@@ -74,7 +74,6 @@ typedef struct
   Session *session;
   guint64 connection;
   GPtrArray *parts; /* owned */
-  gboolean urgent;
   GBytes *message; /* owned; the message begins at `start` of these bytes */
   gsize start;
   SessionStream stream;

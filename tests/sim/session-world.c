@@ -158,7 +158,7 @@ carry_send (World *world, guint at, guint to, const SessionEffect *effect)
   if (lost)
     g_bytes_unref (bytes);
   else
-    push (connection, end, bytes, effect->urgent);
+    push (connection, end, bytes, session_frame_is_urgent (bytes));
 }
 
 static void

@@ -93,8 +93,8 @@ count_data (const End *end, gboolean urgent)
   for (guint i = 0; i < end->effects->len; i++)
     {
       const SessionEffect *effect = &g_array_index (end->effects, SessionEffect, i);
-      n += effect->kind == SESSION_EFFECT_SEND && effect->urgent == urgent
-           && pair_kind_of (effect) == SESSION_FRAME_DATA;
+      n += effect->kind == SESSION_EFFECT_SEND && pair_kind_of (effect) == SESSION_FRAME_DATA
+           && session_frame_is_urgent (effect->parts->pdata[0]) == urgent;
     }
   return n;
 }

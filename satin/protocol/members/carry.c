@@ -73,7 +73,8 @@ send_frame (Node *node, const Member *member, SessionEffect *said, gboolean awai
   Link *link = link_of (member, said->connection);
 
   if (link != NULL)
-    link_send_parts (node, link, said->parts, said->urgent, awaited);
+    link_send_parts (node, link, said->parts, session_frame_is_urgent (said->parts->pdata[0]),
+                     awaited);
   session_effect_clear (said);
 }
 
