@@ -384,7 +384,7 @@ test_rows_go_once (void)
   held_forget_saved (node);
   g_assert_cmpuint (count_rows (node, 0), ==, 3);
   held_forget_saved (node);
-  held_for (world, 0, 2)->again = TRUE;
+  verify_second (node_at (world, 1), held_for (world, 0, 2), TRUE);
   g_assert_cmpuint (count_rows (node, 0), ==, 2);
 
   hear_only (world, 1, 0, &(Message){ .kind = MESSAGE_CANCELLED, .number = 1, .flag = TRUE });
@@ -501,7 +501,7 @@ test_what_goes_in_a_round_is_saved (void)
       lend_only (world, 0, loan, path);
       g_array_unref (end (world, held_for (world, 0, loan)));
     }
-  held_for (world, 0, 3)->again = TRUE;
+  verify_second (node_at (world, 1), held_for (world, 0, 3), TRUE);
   held_for (world, 0, 4)->saved = TRUE;
   guint64 before = stats_of (world, 1).rows_sent;
   hear_only (world, 1, 0, &(Message){ .kind = MESSAGE_ACK, .number = 1 });

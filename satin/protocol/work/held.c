@@ -156,7 +156,7 @@ save_going (Node *node, HeldJob *held)
 {
   g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
 
-  if (held->saved || held->again || !node->config.checkpoint)
+  if (held->saved || verify_has (node, held) || !node->config.checkpoint)
     return;
   g_ptr_array_add (rows, held_row (node, held));
   held->saved = TRUE;
@@ -485,7 +485,7 @@ held_rows (Node *node, guint64 *risk_us)
   for (guint i = 0; i < all->len; i++)
     {
       HeldJob *held = all->pdata[i];
-      if (held->phase != HELD_FINISHED || held->saved || held->again
+      if (held->phase != HELD_FINISHED || held->saved || verify_has (node, held)
           || !is_worth_a_row (node, held))
         continue;
       held->saved = TRUE;

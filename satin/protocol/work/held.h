@@ -58,7 +58,6 @@ struct HeldJob
   gboolean announced;
   gboolean alone;    /* no other job is taken until it has ended */
   gboolean handed;   /* its row waits for an heir, or went there */
-  gboolean again;    /* it is, or is part of, a second computation for another node (verify.h) */
   gboolean saved;    /* the present coordinator was sent its row */
   GBytes *value;
   GPtrArray *shares; /* (nullable) the shared bytes that its value refers to */

@@ -45,7 +45,8 @@ holdback_takes (Node *node, HeldJob *held)
 {
   held->word = HELD_NO_WORD;
   /* The lender's loan of a root is no row: no slot has it. */
-  if (loans_is_root (held->loan) || held->again || !waits (node, PLAN_WAITS_RESULT, &held->node))
+  if (loans_is_root (held->loan) || verify_has (node, held)
+      || !waits (node, PLAN_WAITS_RESULT, &held->node))
     return FALSE;
   g_autoptr (Row) row = held_row (node, held);
   held->mark = buddy_send_row (node, row);

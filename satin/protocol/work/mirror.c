@@ -238,7 +238,7 @@ sends_copies (Node *node, guint64 loan)
 guint64
 mirror_send (Node *node, HeldJob *held)
 {
-  if (held->again || !sends_copies (node, held->loan))
+  if (verify_has (node, held) || !sends_copies (node, held->loan))
     return 0;
   held->copy_number = ++peer_of (node, &held->node)->sent;
   held->copy = send_copy (node, held) ? HELD_COPY_SENT : HELD_COPY_NONE;

@@ -287,9 +287,9 @@ has_check_below (Node *node, const char *path)
 
 /* TRUE: the job's result leaves this node's stacks. */
 static gboolean
-goes_away (const HeldJob *held)
+goes_away (const Node *node, const HeldJob *held)
 {
-  return !held->again
+  return !verify_has (node, held)
          && (held->lender == LENDER_NODE || held->lender == LENDER_MAIN
              || held->lender == LENDER_NONE);
 }
@@ -297,7 +297,7 @@ goes_away (const HeldJob *held)
 gboolean
 verify_own_defers (Node *node, HeldJob *held, const NodeEvent *event)
 {
-  if (node->verify_own.checks->len == 0 || !goes_away (held)
+  if (node->verify_own.checks->len == 0 || !goes_away (node, held)
       || (!node->verify_own.differs && (!may_check (node) || node->round.heard))
       || !has_check_below (node, held->job->path))
     return FALSE;
@@ -369,7 +369,7 @@ verify_own_settle (Node *node)
     {
       const Deferred *deferred = own->deferred->pdata[i - 1];
       const HeldJob *held = held_find (node, deferred->held);
-      if (held == NULL || node->round.heard || !goes_away (held)
+      if (held == NULL || node->round.heard || !goes_away (node, held)
           || !has_check_below (node, held->job->path))
         release (node, i - 1);
     }

@@ -54,14 +54,18 @@ entry_of (Node *node, const Repeat *repeat)
   return loans_find (node, repeat->arrival.loan);
 }
 
+gboolean
+verify_has (const Node *node, const HeldJob *held)
+{
+  return g_ptr_array_find (node->verify.seconds, held, NULL);
+}
+
 void
 verify_second (Node *node, HeldJob *held, gboolean is_second)
 {
-  if (held->again && !is_second)
-    g_ptr_array_remove_fast (node->verify.seconds, held);
-  else if (!held->again && is_second)
+  (void)g_ptr_array_remove_fast (node->verify.seconds, held);
+  if (is_second)
     g_ptr_array_add (node->verify.seconds, held);
-  held->again = is_second;
 }
 
 gboolean

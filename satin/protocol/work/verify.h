@@ -16,11 +16,12 @@
 typedef struct
 {
   GPtrArray *repeats; /* of Repeat */
-  GPtrArray *seconds; /* of HeldJob: those with `again` */
+  GPtrArray *seconds; /* of HeldJob: second computations for other nodes, or parts of them */
 } Verify;
 
 void verify_init (Node *node);
-/* Sets whether this held job is, or is part of, a second computation for another node. */
+/* Whether this held job is, or is part of, a second computation for another node. */
+gboolean verify_has (const Node *node, const HeldJob *held);
 void verify_second (Node *node, HeldJob *held, gboolean is_second);
 /* TRUE: the job is part of a repeat, or of a second computation for another node. */
 gboolean verify_is_second (Node *node, const char *path);
