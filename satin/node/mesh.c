@@ -90,8 +90,9 @@ on_down (Wire *link, gboolean dead, void *data)
       g_hash_table_remove (driver->mesh.dials, &number);
       driver_step (driver, &(NodeEvent){ .kind = NODE_EVENT_DIAL_FAILED,
                                          .dial = number,
-                                         .dead = dead && wire_is_near (link),
-                                         .refused = dead });
+                                         .failure = !dead                 ? NODE_DIAL_UNKNOWN
+                                                    : wire_is_near (link) ? NODE_DIAL_DEAD
+                                                                          : NODE_DIAL_REFUSED });
     }
   else if (!wire_is_proved (link))
     admission_leave (&driver->mesh.admission, link);

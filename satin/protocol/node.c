@@ -238,7 +238,7 @@ route (Node *node, const NodeEvent *event)
       link_down (node, event->link);
       break;
     case NODE_EVENT_DIAL_FAILED:
-      link_dial_failed (node, event->dial, event->dead, event->refused);
+      link_dial_failed (node, event->dial, event->failure);
       break;
     case NODE_EVENT_MESSAGE:
       hear_message (node, event->link, event->bytes);

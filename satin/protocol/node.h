@@ -123,15 +123,21 @@ typedef struct
   guint64 seed;
 } NodeConfig;
 
+/* How a dial failed. */
+typedef enum
+{
+  NODE_DIAL_UNKNOWN,
+  NODE_DIAL_REFUSED, /* by that host or by something on the way */
+  NODE_DIAL_DEAD     /* no process listens at that address, as only its own host can tell */
+} NodeDialFailure;
+
 typedef enum
 {
   /* the world */
   NODE_EVENT_JOIN,        /* text: an address of a live node to try (joiners; may come again) */
   NODE_EVENT_LINK_UP,     /* link; dial: the dial that made it, 0 if the other side dialled */
   NODE_EVENT_LINK_DOWN,   /* link: broken or closed by the other side */
-  NODE_EVENT_DIAL_FAILED, /* dial; dead: no process listens at that address, as only its own host
-                             can tell; refused: by that host or by something on the way; else
-                             unknown */
+  NODE_EVENT_DIAL_FAILED, /* dial, failure */
   NODE_EVENT_MESSAGE,     /* link, bytes: one whole message, in order within a link */
   NODE_EVENT_TIMER,       /* the requested time has come */
   /* the engine */
@@ -201,7 +207,8 @@ typedef struct
   NodeEventKind kind;
   guint64 link, dial, held, loan, number, work_us, risk_us, rest_us, saved, began_ms, took_ms;
   guint32 count;
-  gboolean dead, refused, final, failed;
+  NodeDialFailure failure;
+  gboolean final, failed;
   NodeId node;
   Digest digest;
   const char *text, *path;

@@ -313,7 +313,8 @@ links_happen (Sim *sim, const Happen *happen)
     }
   NodeEvent event = { .kind = NODE_EVENT_DIAL_FAILED,
                       .dial = happen->number,
-                      .dead = happen->flag && !sim->plan->far_hosts,
-                      .refused = happen->flag };
+                      .failure = !happen->flag          ? NODE_DIAL_UNKNOWN
+                                 : sim->plan->far_hosts ? NODE_DIAL_REFUSED
+                                                        : NODE_DIAL_DEAD };
   sim_step (sim, process, &event);
 }

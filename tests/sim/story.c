@@ -210,7 +210,7 @@ story_event (Sim *sim, const Process *process, const NodeEvent *event)
     case NODE_EVENT_DIAL_FAILED:
       add_line (sim, "link", FALSE, "%s cannot reach %s%s", self,
                 name_of_dialled (sim, process, event->dial, other),
-                event->refused ? ": refused" : ": no answer");
+                event->failure != NODE_DIAL_UNKNOWN ? ": refused" : ": no answer");
       break;
     case NODE_EVENT_LEAVE:
       add_line (sim, "process", FALSE, "%s is asked to leave", self);

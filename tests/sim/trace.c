@@ -95,7 +95,8 @@ trace_hash_event (const NodeEvent *event)
   guint64 hash = mix (event->kind, event->link);
 
   hash = mix (hash, event->dial + event->held * 3 + event->loan * 5 + event->number * 7);
-  hash = mix (hash, event->work_us + event->count * 3U + event->dead * 5U + event->final * 7U);
+  hash = mix (hash, event->work_us + event->count * 3U + (event->failure == NODE_DIAL_DEAD) * 5U
+                        + event->final * 7U);
   hash = mix_id (hash, &event->node);
   hash = mix_text (mix_text (hash, event->text), event->path);
   hash = mix_bytes (hash, event->bytes);
@@ -163,8 +164,8 @@ trace_print_event (guint64 now_us, guint process, const NodeEvent *event)
   print_number ("number", event->number);
   print_number ("count", event->count);
   print_id (&event->node);
-  if (event->dead || event->final)
-    printf (" %s", event->dead ? "dead" : "final");
+  if (event->failure == NODE_DIAL_DEAD || event->final)
+    printf (" %s", event->failure == NODE_DIAL_DEAD ? "dead" : "final");
   if (event->text != NULL || event->path != NULL)
     printf (" '%s'", event->text != NULL ? event->text : event->path);
   if (event->kind == NODE_EVENT_MESSAGE)

@@ -217,8 +217,8 @@ driver_step (Driver *unused G_GNUC_UNUSED, const NodeEvent *event)
       note ("down %u", (guint)event->link);
       break;
     case NODE_EVENT_DIAL_FAILED:
-      note ("failed %u%s%s", (guint)event->dial, event->dead ? " dead" : "",
-            event->refused ? " refused" : "");
+      note ("failed %u%s", (guint)event->dial,
+            (const char *[]){ "", " refused", " dead" }[event->failure]);
       break;
     case NODE_EVENT_MESSAGE:
       note ("message %u %s", (guint)event->link,

@@ -49,7 +49,9 @@ carry_dial (World *world, guint who, const NodeEffect *effect)
       post (world, (Post){ .to = who,
                            .kind = NODE_EVENT_DIAL_FAILED,
                            .dial = effect->dial,
-                           .dead = !alive && !world->wall });
+                           .failure = world->wall || (alive && world->one_way) ? NODE_DIAL_REFUSED
+                                      : alive                                  ? NODE_DIAL_UNKNOWN
+                                                                               : NODE_DIAL_DEAD });
       return;
     }
   Wire wire = { { who, to }, TRUE, FALSE };
@@ -273,9 +275,7 @@ pump_one (World *world, GList *at)
           &(NodeEvent){ .kind = one->kind,
                         .link = one->link,
                         .dial = one->dial,
-                        .dead = one->dead,
-                        .refused
-                        = one->kind == NODE_EVENT_DIAL_FAILED && (world->wall || world->one_way),
+                        .failure = one->failure,
                         .bytes = one->bytes });
   g_clear_pointer (&one->bytes, g_bytes_unref);
   g_free (one);

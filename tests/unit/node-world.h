@@ -44,7 +44,7 @@ typedef struct
   guint to;
   NodeEventKind kind;
   guint64 link, dial;
-  gboolean dead;
+  NodeDialFailure failure;
   GBytes *bytes;
 } Post;
 

@@ -233,7 +233,7 @@ test_whose_host_proves_a_death (void)
         }
       link_close (node, link_at (world, 0, 1));
       guint64 dial = member->dial = link_dial (node, DIAL_MEMBER, &member->id, member->address);
-      link_dial_failed (node, dial, TRUE, TRUE);
+      link_dial_failed (node, dial, NODE_DIAL_DEAD);
       g_assert_cmpint (member->dead, ==, elsewhere == 0);
       end_call (world, 0);
     }

@@ -317,7 +317,7 @@ test_a_member_dies (void)
   pair->node[0]->now_us += G_USEC_PER_SEC;
   alive_tick (pair->node[0]);
   settle (0);
-  link_dial_failed (pair->node[0], pair->dial, TRUE, TRUE);
+  link_dial_failed (pair->node[0], pair->dial, NODE_DIAL_DEAD);
   settle (0);
   assert_said (0, "unbound 2; departing 2; departed 2 gone; changed; decreed");
   pair_end ();
@@ -387,7 +387,7 @@ test_a_master_dies (void)
   pair->node[1]->now_us += G_USEC_PER_SEC;
   alive_tick (pair->node[1]);
   settle (1);
-  link_dial_failed (pair->node[1], pair->dial, TRUE, TRUE);
+  link_dial_failed (pair->node[1], pair->dial, NODE_DIAL_DEAD);
   settle (1);
   assert_said (1, "unbound 1; departing 1; departed 1 gone; changed; took over");
   pair_end ();

@@ -63,7 +63,7 @@ refused_dials_are_told (void)
   } cases[] = { { FALSE, FALSE, "failed 5\n" },
                 { FALSE, TRUE, "failed 5\n" },
                 { TRUE, FALSE, "failed 5 refused\n" },
-                { TRUE, TRUE, "failed 5 dead refused\n" } };
+                { TRUE, TRUE, "failed 5 dead\n" } };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     {

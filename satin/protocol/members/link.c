@@ -316,7 +316,7 @@ link_up (Node *node, guint64 number, guint64 dial_number)
 }
 
 void
-link_dial_failed (Node *node, guint64 dial_number, gboolean dead, gboolean refused)
+link_dial_failed (Node *node, guint64 dial_number, NodeDialFailure failure)
 {
   Dial *dial = take_dial (node, dial_number);
 
@@ -324,18 +324,19 @@ link_dial_failed (Node *node, guint64 dial_number, gboolean dead, gboolean refus
     return;
   Member *member = roster_find (node, &dial->id);
   if (dial->purpose == DIAL_JOIN && dial->dial == node->join.dial)
-    join_on_dial_failed (node, dead || refused);
+    join_on_dial_failed (node, failure != NODE_DIAL_UNKNOWN);
   else if (dial->purpose == DIAL_MEET)
-    alive_met (node, dial->address, dead);
+    alive_met (node, dial->address, failure == NODE_DIAL_DEAD);
   else if (member != NULL && member->dial == dial->dial)
     {
       member->dial = 0;
       member->dial_at_us = node->now_us + ALIVE_REDIAL_US;
       alive_changed (node);
-      if (dead && roster_is_host (member, node->config.host) && !alive_may_speak (node, member))
+      if (failure == NODE_DIAL_DEAD && roster_is_host (member, node->config.host)
+          && !alive_may_speak (node, member))
         alive_dead (node, member, DEATH_PROVED);
       else
-        reach_dial_failed (node, member, refused);
+        reach_dial_failed (node, member, failure != NODE_DIAL_UNKNOWN);
     }
   dial_free (dial);
 }

@@ -5,6 +5,7 @@
  * this node reads both, until the session retires one. Driver's thread. */
 #pragma once
 
+#include "../node.h"
 #include "carry.h"
 
 typedef struct Circuit Circuit;
@@ -75,7 +76,7 @@ guint64 link_dial (Node *node, DialPurpose purpose, const NodeId *id, const char
 /* Events of the driver. */
 void link_up (Node *node, guint64 number, guint64 dial);
 void link_down (Node *node, guint64 number);
-void link_dial_failed (Node *node, guint64 dial, gboolean dead, gboolean refused);
+void link_dial_failed (Node *node, guint64 dial, NodeDialFailure failure);
 /* A new link, which takes over `circuit` (nullable); to be greeted. */
 Link *link_add (Node *node, guint64 number, Circuit *circuit);
 void link_greet (Node *node, Link *link);
