@@ -143,7 +143,6 @@ announce (Node *node, const char *path, TrieNode *at, ArchiveRow *row)
 {
   if (!core_is_member (node))
     return;
-  row->is_announced = TRUE;
   tell_engine (node, path != NULL ? g_strdup (path) : trie_path (node->archive.trie, at), row);
   g_ptr_array_add (node->archive.news, at);
 }
@@ -250,6 +249,7 @@ archive_enter_all (Node *node)
   Trie *trie = node->archive.trie;
   TrieNode *root = trie_top (trie);
 
+  node->archive.name = node->self;
   for (TrieNode *at = root; at != NULL && node->archive.count > 0;
        at = trie_step (trie, root, at, TRUE))
     announce_rows (node, at);
@@ -258,13 +258,7 @@ archive_enter_all (Node *node)
 void
 archive_lose_name (Node *node)
 {
-  Trie *trie = node->archive.trie;
-  TrieNode *root = trie_top (trie);
-
-  for (TrieNode *at = root; at != NULL && node->archive.count > 0;
-       at = trie_step (trie, root, at, TRUE))
-    for (ArchiveRow *row = first_row (at); row != NULL; row = row->next)
-      row->is_announced = FALSE;
+  node->archive.name = NODE_ID_NONE;
   g_ptr_array_set_size (node->archive.news, 0);
 }
 
@@ -303,7 +297,7 @@ batch_add (Batch *batch, const TrieNode *at)
 {
   for (const ArchiveRow *row = first_row (at); row != NULL; row = row->next)
     {
-      if (!row->is_there || !row->is_announced)
+      if (!row->is_there)
         continue;
       MessageHold hold
           = { trie_path (batch->node->archive.trie, at), row->digest, 1 + row->children };
@@ -344,7 +338,7 @@ archive_tell (Node *node, const NodeId *to, const char *path)
   TrieNode *root;
   Batch batch;
 
-  if (node->archive.count == 0)
+  if (node->archive.count == 0 || !core_is_self (node, &node->archive.name))
     return;
   root = path == NULL ? trie_top (trie) : trie_find (trie, path, FALSE);
   batch_begin (&batch, node, to);
@@ -428,8 +422,8 @@ archive_check (Node *node)
       {
         g_assert (row->is_there || row->next == NULL);
         g_assert (row->is_there || at == root || trie_first (trie, at) != NULL);
-        g_assert (!row->is_there || row->is_announced || !core_is_member (node));
         count += row->is_there;
       }
   g_assert (count == node->archive.count);
+  g_assert (!core_is_member (node) || core_is_self (node, &node->archive.name));
 }

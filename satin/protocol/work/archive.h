@@ -25,15 +25,15 @@ struct ArchiveRow
   guint32 size;     /* of the value */
   guint32 children; /* of a kept state: the children that it stands for; 0: a result */
   guint is_there : 1;
-  guint is_announced : 1;
   guint is_taken : 1;
-  guint author : 28; /* of Archive.authors: the node that computed it */
+  guint author : 30; /* of Archive.authors: the node that computed it */
 };
 
 typedef struct
 {
   Trie *trie; /* of ArchiveRow: the first of each path */
   guint count;
+  NodeId name;        /* of this node, under which the rows were announced; none: they were not */
   GPtrArray *news;    /* of TrieNode: paths to be announced at the end of this step */
   GArray *authors;    /* of NodeId: each author of a row, once */
   GHashTable *shares; /* ArchiveRow -> of SatinShared: the shared bytes that its value refers to, if
