@@ -29,6 +29,7 @@ typedef struct
   Identity identity; /* `run` is owned, the rest borrowed */
   guint64 least;
   guint number; /* the run's term */
+  gboolean goes_on; /* see ScribeConfig: settled when the term begins, not when the thread runs */
   Scribe *scribe;
   GError *error;
   char **names, **types, **args;
@@ -280,7 +281,7 @@ open_scribe (gpointer data)
                           .job_args = (const char *const *)opening->args,
                           .stems = driver->stems,
                           .loads = TRUE,
-                          .goes_on = !config->founder || driver->terms > 1,
+                          .goes_on = opening->goes_on,
                           .reads_only = reads_only,
                           .notify = notify,
                           .data = opening->term };
@@ -332,6 +333,7 @@ keeper_open (Driver *driver, const NodeEffect *effect)
   term->driver = driver;
   term->work_path = g_strdup_printf ("%s/checkpoint-%d-%u.work", work_folder (&driver->config),
                                      (int)getpid (), ++driver->terms);
+  opening->goes_on = !driver->config.founder || driver->terms > 1;
   driver->whole = effect->whole;
   set_restores (driver, TRUE);
   driver->openings++;

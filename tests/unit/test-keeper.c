@@ -156,6 +156,8 @@ test_a_scribe_that_comes_too_late_is_not_used (void)
   while (g_atomic_int_get ((const gint *)&other->freed) == 0)
     g_thread_yield (); /* until it is freed it has the lock of the file */
   g_assert_cmpuint (other->finished, ==, 1);
+  g_assert_true (driver->scribe->config.goes_on);
+  g_assert_false (other->config.goes_on); /* it was the first, however late it opened */
   end_driver (driver);
 }
 
