@@ -44,8 +44,8 @@ typedef struct
 {
   /* at the master */
   guint64 election, proof;
-  GPtrArray *candidates; /* of Candidate: of the election that is open, or of the last one, if the
-lease is vacant */
+  GPtrArray *candidates;    /* of Candidate: of the election that is open, or of the last one, if
+                               the lease is vacant */
   guint64 at_us;            /* the time of the next election; CORE_NEVER: none */
   gboolean waits_for_place; /* an election is due, but no generation stands at the place by which
                                bidders could recognise it */
