@@ -10,6 +10,15 @@ fi
 tree=$(mktemp -d "${TMPDIR:-/tmp}/satin-mutants-XXXXXX")
 trap 'rm -rf "$tree"' EXIT
 . "$SATIN_SOURCE/tests/tap.sh"
+# A draw runs the tests of the mutant's room and no others.
+without_room () {
+  local test
+  for test in "$SATIN_SOURCE"/tests/unit/test-*.c; do
+    test=$(basename "$test" .c)
+    grep -qE "^room .* $test( |\$)" "$SATIN_SOURCE/tests/mutants/list" || echo "$test"
+  done
+}
+is "each unit test is one of its room's" "$(without_room)" ""
 is "each mutant is found once" "$(perl "$SATIN_SOURCE/tests/mutants/run" --check 2>&1)" ""
 
 mkdir -p "$tree/tests/mutants" "$tree/storage"
