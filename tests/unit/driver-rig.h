@@ -3,6 +3,8 @@
  * called. */
 #pragma once
 
+#include "called.h"
+
 #include "node/driver-private.h"
 
 #include "engine/best.h"
@@ -19,7 +21,6 @@
 
 #define DUMMY(type) ((type *)(void *)&driver)
 
-static GString *called; /* what was called, with its values, in this order */
 static Driver *driver;
 static GMainContext *context;
 static DriveConfig drive_calls;
@@ -30,23 +31,6 @@ static gint64 now_us;
 static guint n_effects, n_members; /* effects of the next step */
 static gboolean goes_on;           /* the next effect causes two more events */
 static gboolean run_has_ended, folder_is_there, is_deaf, is_quiet, is_hungry, is_roused;
-
-static void G_GNUC_PRINTF (1, 2) note (const char *format, ...)
-{
-  va_list list;
-
-  va_start (list, format);
-  g_string_append_vprintf (called, format, list);
-  g_string_append_c (called, '\n');
-  va_end (list);
-}
-
-static void
-noted (const char *wanted)
-{
-  g_assert_cmpstr (called->str, ==, wanted);
-  g_string_truncate (called, 0);
-}
 
 /* ---- clock and folder ---- */
 

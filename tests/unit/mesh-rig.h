@@ -2,6 +2,8 @@
 /* For tests of node/mesh.c: plays the wires, the folder and the Node, and notes what is called. */
 #pragma once
 
+#include "called.h"
+
 #include "node/driver-private.h"
 #include "node/orders.h"
 
@@ -27,7 +29,6 @@ struct Wire
 #define WIRES_MAX 600
 #define PIDS 3
 
-static GString *called; /* what was called, with its values, in this order */
 static struct Wire wires[WIRES_MAX];
 static guint n_wires;
 static const WireCalls *calls;
@@ -46,23 +47,6 @@ static struct
 static const char *member_hosts[2];
 static ListenerAccepted on_connection;
 static ListenerCrowded on_crowd;
-
-static void G_GNUC_PRINTF (1, 2) note (const char *format, ...)
-{
-  va_list list;
-
-  va_start (list, format);
-  g_string_append_vprintf (called, format, list);
-  g_string_append_c (called, '\n');
-  va_end (list);
-}
-
-static void
-noted (const char *wanted)
-{
-  g_assert_cmpstr (called->str, ==, wanted);
-  g_string_truncate (called, 0);
-}
 
 gint64
 g_get_monotonic_time (void)

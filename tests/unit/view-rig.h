@@ -3,6 +3,8 @@
  * notes what is called. */
 #pragma once
 
+#include "called.h"
+
 #include "command/arguments.h"
 #include "command/ask.h"
 #include "command/command-inspect.h"
@@ -26,7 +28,6 @@
 
 #define DUMMY(type) ((type *)(void *)&state)
 
-static GString *called;
 static const ViewServerCalls *server;
 static gpointer view;
 static GSourceFunc on_tick;
@@ -40,23 +41,6 @@ static const char *reply; /* NULL: no node replies */
 static int ends;          /* the exit code in the run's folder; -1: it has not ended */
 static int ended;         /* the same in the record of a run whose folder is gone */
 static void (*scenario) (void);
-
-static void G_GNUC_PRINTF (1, 2) note (const char *format, ...)
-{
-  va_list list;
-
-  va_start (list, format);
-  g_string_append_vprintf (called, format, list);
-  g_string_append_c (called, '\n');
-  va_end (list);
-}
-
-static void
-noted (const char *wanted)
-{
-  g_assert_cmpstr (called->str, ==, wanted);
-  g_string_truncate (called, 0);
-}
 
 /* ---- GLib ---- */
 
