@@ -236,11 +236,13 @@ lease_reset (Node *node)
   lease->holder = NODE_ID_NONE;
 }
 
-/* A node without a name knows no lease: it may be of another term of the run. */
+/* A node without a name knows no lease: it may be of another term of the run. A master has granted
+ * one, so no member counts as drained (stop.c) that has not said so. */
 void
 lease_check (Node *node)
 {
   g_assert (!node_id_is_none (&node->self) || node->lease.number == 0);
+  g_assert (!node->config.checkpoint || !roster_is_master (node) || node->lease.number > 0);
 }
 
 void
