@@ -6,7 +6,7 @@ phases=$SATIN_BIN/../tests/e2e/phases
 file=$work/phases.satin
 million=1000000 spins=400 grains=2000
 # The phases of each lane: long enough for a kill.
-steps=$((million / 10))
+steps=$((million / 16))
 [ -n "${SATIN_SANITIZED-}" ] && million=100000 spins=8000 grains=10000 steps=20000
 
 kept () { sqlite3 "$file" 'SELECT max (children) FROM keep' 2>/dev/null || echo 0; }

@@ -59,6 +59,9 @@ static GArray *choices;
  * not made again, since looking who can run took a third of the time. */
 static guint8 schedule[2 * (STEPS_MAX + 4)];
 static guint n_given, n_decided;
+/* How often a thread had to stop though it could run: in this run, and at most; 0: without limit.
+ */
+static guint n_preempted, preempted_max;
 static guint64 *states; /* a set of keys with 1 << states_bits places; 0: free */
 static guint states_bits;
 static guint n_states;
@@ -90,6 +93,8 @@ state_key (void)
 {
   guint64 key = explorer_mix (explorer_mix (1, threads[OWNER].history), threads[THIEF].history);
 
+  if (preempted_max > 0)
+    key = explorer_mix (key, (guint64)n_preempted << 1 | (guint64)running);
   for (int i = 0; i < LOCKS_MAX; i++)
     key = explorer_mix (key, (guint64)locks[i].owner);
   for (int i = 0; i < 2; i++)
@@ -183,6 +188,8 @@ decide_anew (void)
       pruned = TRUE;
       return -1;
     }
+  if (running >= 0 && preempted_max > 0 && n_preempted >= preempted_max)
+    return running;
   g_array_append_val (choices, first);
   return OWNER;
 }
@@ -191,13 +198,14 @@ decide_anew (void)
 static int
 decide (void)
 {
-  if (n_decided < n_given)
-    return schedule[n_decided++];
-  int thread = decide_anew ();
+  gboolean is_given = n_decided < n_given;
+  int thread = is_given ? schedule[n_decided] : decide_anew ();
+
   if (thread >= 0)
     {
       g_assert (n_decided < G_N_ELEMENTS (schedule));
       schedule[n_decided++] = (guint8)thread;
+      n_preempted += preempted_max > 0 && running >= 0 && thread != running && can_run (running);
     }
   return thread;
 }
@@ -379,7 +387,7 @@ make_start (int thread)
 static void
 run_once (void)
 {
-  n_decided = 0;
+  n_decided = n_preempted = 0;
   pruned = FALSE;
   for (int i = 0; i < LOCKS_MAX; i++)
     locks[i].owner = -1;
@@ -427,11 +435,12 @@ set_up (void)
 }
 
 const char *
-explorer_explore (const ExplorerWorld *what, guint64 *n_runs, guint *n_states_met)
+explorer_explore (const ExplorerWorld *what, guint preempted, guint64 *n_runs, guint *n_states_met)
 {
   if (choices == NULL)
     set_up ();
   world = what;
+  preempted_max = preempted;
   violation = NULL;
   *n_runs = 0;
   g_free (states);

@@ -21,8 +21,10 @@ typedef struct
   const char *(*check_end) (void); /* Called after both have finished; NULL: all is right. */
 } ExplorerWorld;
 
-/* NULL if all interleavings are right; otherwise the error of the last run. */
-const char *explorer_explore (const ExplorerWorld *world, guint64 *n_runs, guint *n_states);
+/* NULL if all interleavings are right; otherwise the error of the last run. `preempted_max`: it
+ * tries only those in which a thread that could go on has to stop at most so many times; 0: all. */
+const char *explorer_explore (const ExplorerWorld *world, guint preempted_max, guint64 *n_runs,
+                              guint *n_states);
 
 static inline guint64
 explorer_mix (guint64 hash, guint64 value)

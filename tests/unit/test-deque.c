@@ -240,7 +240,7 @@ explore (const Program *what, guint64 *n_runs, guint *n_states)
   static const ExplorerWorld world = { begin, { owner, thief }, state_key, check_end };
 
   program = what;
-  return explorer_explore (&world, n_runs, n_states);
+  return explorer_explore (&world, 0, n_runs, n_states);
 }
 
 #ifndef SATIN_PLANT

@@ -217,7 +217,7 @@ test_a_reply_of_a_thousand_nodes_is_cheap (void)
 {
   enum
   {
-    REPLIES = 40,
+    REPLIES = 20,
     SECONDS = 1 + 1000 / VIEW_MODEL_NODES_A_SECOND
   };
   g_autoptr (ViewModel) model = view_model_new ("r", NULL);
