@@ -115,7 +115,7 @@ case ${1-} in
     [ _build/config.h -nt _build/config.status ] && touch -r _build/config.h _build/stamp-h1
     # Many tests run in parallel: most of them wait most of the time.
     # shellcheck disable=SC2086
-    make -s -C _build -j$((3 * $(nproc 2>/dev/null || echo 2))) check TESTS="$(echo $tests)" </dev/null
+    make -s -C _build -j$((4 * $(nproc 2>/dev/null || echo 2))) check TESTS="$(echo $tests)" </dev/null
     ;;
   *)
     usage
