@@ -21,8 +21,9 @@ count_keep (const Keep *keep, gpointer data, GError **error)
   return TRUE;
 }
 
-/* A result or kept state that proves itself is useless if its path is none or has a lost stem:
- * moves it from kept to damaged. Of a base and a delta, or of doubled rows, one counts as kept. */
+/* A row that proves itself is useless if its path is none or has a lost stem, and so is a stem of
+ * another path: moves it from kept to damaged. Of a base and a delta, or of doubled rows, one
+ * counts as kept. */
 static gboolean
 count_left_out (Inspection *inspection, Audit *audit, GError **error)
 {
@@ -33,12 +34,13 @@ count_left_out (Inspection *inspection, Audit *audit, GError **error)
       || !command_inspect_keeps (inspection, count_keep, &kept[INVENTORY_KEEP],
                                  &bad[INVENTORY_KEEP], error))
     return FALSE;
+  kept[INVENTORY_STEM] = stems_count (inspection->stems);
   bad[INVENTORY_STEM] = inspection->stems_bad;
   for (guint i = 0; i < INVENTORY_TABLES; i++)
     {
       AuditTable *table = &audit->tables[i];
 
-      if (i == INVENTORY_RESULT || i == INVENTORY_KEEP)
+      if (i == INVENTORY_RESULT || i == INVENTORY_KEEP || i == INVENTORY_STEM)
         table->kept = MIN (table->kept, kept[i]);
       table->damaged = MAX (table->damaged, bad[i]);
     }

@@ -14,21 +14,24 @@
 
 #define LEFT_OUT "..."
 
-/* (transfer full): what the command prints. FILE stands for the file's path, COUNTS for the text in
- * which the file counts its own rows, since that has checksums. */
+/* (transfer full): what the command prints, then its messages, and its exit code if that is not 0.
+ * FILE stands for the file's path, COUNTS for the text in which the file counts its own rows, since
+ * that has checksums. */
 static char *
 inspected (const Fixture *f, const char *options)
 {
   g_autofree char *line = g_strdup_printf ("inspect %s %s", f->target, options);
   g_auto (GStrv) argv = g_strsplit (g_strchomp (line), " ", -1);
   g_autoptr (GRegex) counts = g_regex_new ("\"rows\":\"[^\"]*\"", 0, 0, NULL);
-  Captured captured = captured_begin (STDOUT_FILENO);
+  Captured err = captured_begin (STDERR_FILENO), out = captured_begin (STDOUT_FILENO);
   int code = command_inspect ((int)g_strv_length (argv), argv);
-  g_autofree char *text = captured_end (&captured);
-  g_auto (GStrv) parts = g_strsplit (text, f->target, -1);
+  g_autofree char *text = captured_end (&out), *messages = captured_end (&err);
+  g_autofree char *exit_code
+      = code != COMMAND_DONE ? g_strdup_printf ("exit code %d\n", code) : g_strdup ("");
+  g_autofree char *all = g_strconcat (text, messages, exit_code, NULL);
+  g_auto (GStrv) parts = g_strsplit (all, f->target, -1);
   g_autofree char *named = g_strjoinv ("FILE", parts);
 
-  g_assert_cmpint (code, ==, COMMAND_DONE);
   return g_regex_replace_literal (counts, named, -1, 0, "\"rows\":\"COUNTS\"", 0, NULL);
 }
 
@@ -130,23 +133,78 @@ a_large_checkpoint_is_shown_in_part (Fixture *f, gconstpointer unused)
   check_all (f, "large");
 }
 
+static void
+change (const Fixture *f, const char *statements)
+{
+  sqlite3 *db = NULL;
+
+  g_assert_cmpint (sqlite3_open (f->target, &db), ==, SQLITE_OK);
+  g_assert_cmpint (sqlite3_exec (db, statements, NULL, NULL, NULL), ==, SQLITE_OK);
+  g_assert_cmpint (sqlite3_close (db), ==, SQLITE_OK);
+}
+
 /* A row whose checksum is wrong counts as missing, in each figure. */
 static void
 damaged_rows_are_counted (Fixture *f, gconstpointer unused)
 {
-  sqlite3 *db = NULL;
+  (void)unused;
+  write_small (f);
+  change (f, "UPDATE result SET value = value + 1 WHERE path = '/2/4';"
+             "UPDATE keep SET children = 5;"
+             "DELETE FROM result WHERE path = '/9'");
+  check_all (f, "damaged");
+}
+
+/* A result whose stem is lost is useless. What the file does not count may be missing. */
+static void
+rows_of_no_use_are_counted (Fixture *f, gconstpointer unused)
+{
+  (void)unused;
+  write_large (f);
+  change (f, "DELETE FROM stem");
+  check_all (f, "stemless");
+}
+
+/* Anybody can make checksums, also of rows that no node writes. */
+static void
+rows_at_no_path_are_counted (Fixture *f, gconstpointer unused)
+{
+  (void)unused;
+  g_assert_true (results_begin (f->results, NULL));
+  put_result (f, "/0", ONE, 1.5, 1.0 / 16, NULL);
+  put_result (f, "/01", ONE, 1, 1.0 / 16, NULL);
+  put_result (f, "/1/", ONE, 1, 1.0 / 16, NULL);
+  put_state (f, "/2x", 3);
+  put_state (f, "/3", 3);
+  results_meet_stem (f->results, "0123456789abcdef", "/7/1");
+  put_result (f, "~0123456789abcdef/0", ONE, 1, 1.0 / 16, NULL);
+  g_assert_true (results_commit (f->results, NULL));
+  publish (f);
+  check_all (f, "pathless");
+}
+
+static void
+a_lost_count_is_told (Fixture *f, gconstpointer unused)
+{
+  (void)unused;
+  write_small (f);
+  change (f, "DELETE FROM run WHERE key = 'rows'; DELETE FROM constant WHERE name = 'run/rows'");
+  check_all (f, "uncounted");
+}
+
+/* All rows are found, but not by SQLite. */
+static void
+a_file_that_sqlite_cannot_read_is_damaged (Fixture *f, gconstpointer unused)
+{
+  static const guint8 zeros[16];
+  FILE *file;
 
   (void)unused;
   write_small (f);
-  g_assert_cmpint (sqlite3_open (f->target, &db), ==, SQLITE_OK);
-  g_assert_cmpint (sqlite3_exec (db,
-                                 "UPDATE result SET value = value + 1 WHERE path = '/2/4';"
-                                 "UPDATE keep SET children = 5;"
-                                 "DELETE FROM result WHERE path = '/9'",
-                                 NULL, NULL, NULL),
-                   ==, SQLITE_OK);
-  g_assert_cmpint (sqlite3_close (db), ==, SQLITE_OK);
-  check_all (f, "damaged");
+  file = fopen (f->target, "r+");
+  g_assert_cmpuint (fwrite (zeros, sizeof zeros, 1, file), ==, 1);
+  g_assert_cmpint (fclose (file), ==, 0);
+  check_all (f, "headless");
 }
 
 int
@@ -155,7 +213,11 @@ main (int argc, char **argv)
   static const NamedTest tests[]
       = { { "/inspect/each-figure", each_figure_of_a_checkpoint_is_shown },
           { "/inspect/large", a_large_checkpoint_is_shown_in_part },
-          { "/inspect/damaged", damaged_rows_are_counted } };
+          { "/inspect/damaged", damaged_rows_are_counted },
+          { "/inspect/no-use", rows_of_no_use_are_counted },
+          { "/inspect/no-path", rows_at_no_path_are_counted },
+          { "/inspect/no-count", a_lost_count_is_told },
+          { "/inspect/no-header", a_file_that_sqlite_cannot_read_is_damaged } };
 
   g_setenv ("TZ", "UTC", TRUE);
   setlocale (LC_CTYPE, "C.UTF-8");
