@@ -6,7 +6,10 @@
 #include "folder/control.h"
 #include "folder/relay.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <glib/gstdio.h>
+#include <unistd.h>
 
 #define NODES 2
 #define CREDENTIAL "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
@@ -29,9 +32,18 @@ typedef struct
   Node nodes[NODES];
 } Fixture;
 
-static gboolean disk_fails;
+static gboolean disk_fails, end_fails;
 
-/* Replaces the C library's function. */
+/* These replace the C library's functions. */
+int
+link (const char *from, const char *to)
+{
+  if (!end_fails || !g_str_has_suffix (to, "/" FOLDER_FILE_END))
+    return linkat (AT_FDCWD, from, AT_FDCWD, to, 0);
+  errno = EIO;
+  return -1;
+}
+
 int
 fsync (int fd G_GNUC_UNUSED)
 {
@@ -271,6 +283,12 @@ what_cannot_be_kept_stays_there (Fixture *f, gconstpointer data G_GNUC_UNUSED)
   stands (f, 4, 0, 0);
   g_assert_cmpuint (f->nodes[0].taken, ==, 0);
   disk_fails = FALSE;
+  end_fails = TRUE;
+  g_clear_error (&error);
+  g_assert_false (control_bring_end (f->path, &error));
+  g_assert_error (error, FOLDER_ERROR, FOLDER_ERROR_FAILED);
+  g_assert_cmpuint (f->nodes[0].taken, ==, 0);
+  end_fails = FALSE;
   g_assert_true (control_bring_end (f->path, NULL));
   stands (f, 3, 10, 'a');
   g_assert_cmpuint (f->nodes[0].taken, ==, 1);

@@ -216,13 +216,90 @@ sockets_have_room (void)
     }
 }
 
+/* A file that has lost one of these is no run's. */
+static void
+a_run_has_these_fields (void)
+{
+  static const char *const fields[]
+      = { "id=", "name=", "program=", "argc=", "argv4=", "folder=", "sockets=" };
+  g_auto (FolderRun) run = a_full_run ();
+  g_autofree char *folder = make_folder (), *whole = folder_run_data (&run, NULL);
+  g_autofree char *path = g_build_filename (folder, FOLDER_RUN_FILE, NULL);
+  g_auto (GStrv) lines = g_strsplit (whole, "\n", -1);
+
+  for (guint i = 0; i < G_N_ELEMENTS (fields); i++)
+    {
+      g_auto (FolderRun) back = { 0 };
+      g_autoptr (GString) text = g_string_new (NULL);
+      for (guint k = 0; lines[k] != NULL; k++)
+        if (!g_str_has_prefix (lines[k], fields[i]))
+          g_string_append_printf (text, "%s\n", lines[k]);
+      g_assert_cmpuint (text->len, <, strlen (whole));
+      g_assert_true (g_file_set_contents (path, text->str, -1, NULL));
+      if (strcmp (fields[i], "argc=") == 0)
+        continue; /* no arguments */
+      if (folder_read (folder, &back, NULL))
+        g_error ("a run without '%s' is read", fields[i]);
+    }
+  remove_folder (folder);
+}
+
+static guint
+letters_of (const char *text)
+{
+  g_autoptr (GHashTable) pairs = g_hash_table_new (NULL, NULL);
+
+  for (; text[0] != '\0'; text += 2)
+    g_hash_table_add (pairs, GUINT_TO_POINTER ((guint8)text[0] << 8 | (guint8)text[1]));
+  return g_hash_table_size (pairs);
+}
+
+/* Each launch draws an id and a credential; nobody can guess them. Its launcher counts as alive. */
+static void
+each_launch_is_another (void)
+{
+  g_autofree char *id = NULL, *credential = NULL;
+
+  for (int i = 0; i < 2; i++)
+    {
+      g_auto (FolderRun) run = a_full_run ();
+      run.launcher_pid = getpid ();
+      g_autofree char *path = folder_create (&run, NULL);
+      g_assert_nonnull (path);
+      g_autofree char *drawn = folder_credential (path, NULL);
+      g_autofree char *file = folder_node_file (getpid (), FOLDER_NODE_PROCESS);
+      g_assert_cmpint (folder_size (path, file), >, 0);
+      g_assert_true (folder_is_live (path));
+      g_assert_cmpuint (letters_of (run.id), >, 8); /* of 16 bytes */
+      g_assert_cmpuint (letters_of (drawn), >, 16); /* of 32 */
+      g_assert_cmpstr (run.id, !=, "0123456789abcdef0123456789abcdef");
+      g_assert_cmpstr (run.id, !=, id);
+      g_assert_cmpstr (drawn, !=, credential);
+      g_free (id);
+      g_free (credential);
+      id = g_strdup (run.id);
+      credential = g_steal_pointer (&drawn);
+      g_assert_true (folder_remove (path, NULL));
+    }
+}
+
+/* Two processes of a run do not write one file. */
+static void
+a_spare_is_of_its_process (void)
+{
+  g_autofree char *spare = folder_spare ("/runs/tour");
+  g_autofree char *wanted = g_strdup_printf ("/tour.%d.sqlite", (int)getpid ());
+
+  g_assert_true (g_str_has_suffix (spare, wanted));
+}
+
 /* Only a folder that Satin made for sockets is removed with a run: the file that names it may come
  * from anybody. */
 static void
 only_own_sockets_are_removed (void)
 {
-  static const char *const names[] = { "satin-x", "other", "link" };
-  g_autofree char *folder = make_folder ();
+  static const char *const names[] = { "satin-x", "other", "link", "satin-relative" };
+  g_autofree char *folder = make_folder (), *before = g_get_current_dir ();
 
   for (guint i = 0; i < G_N_ELEMENTS (names); i++)
     {
@@ -233,7 +310,8 @@ only_own_sockets_are_removed (void)
       g_auto (FolderRun) run = a_full_run ();
 
       g_free (run.sockets);
-      run.sockets = g_strdup (sockets);
+      run.sockets = g_strdup (i == 3 ? names[i] : sockets);
+      g_assert_cmpint (chdir (i == 3 ? folder : before), ==, 0);
       g_assert_cmpint (g_mkdir (path, 0700), ==, 0);
       if (i == 2)
         g_assert_cmpint (g_mkdir (real, 0700) | symlink ("real", sockets), ==, 0);
@@ -249,6 +327,7 @@ only_own_sockets_are_removed (void)
       g_rmdir (sockets);
       g_rmdir (real);
     }
+  g_assert_cmpint (chdir (before), ==, 0);
   g_assert_cmpint (g_rmdir (folder), ==, 0);
 }
 
@@ -312,7 +391,13 @@ addresses_are_few (void)
 int
 main (int argc, char **argv)
 {
+  g_autofree char *state = make_folder ();
+
+  g_setenv ("XDG_STATE_HOME", state, TRUE);
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/folder-run/fields", a_run_has_these_fields);
+  g_test_add_func ("/folder-run/each-launch-is-another", each_launch_is_another);
+  g_test_add_func ("/folder-run/a-spare-is-of-its-process", a_spare_is_of_its_process);
   g_test_add_func ("/folder-run/every-field-comes-back", every_field_comes_back);
   g_test_add_func ("/folder-run/workers-of-each-host", workers_of_each_host);
   g_test_add_func ("/folder-run/options-come-back", options_come_back);
@@ -322,5 +407,10 @@ main (int argc, char **argv)
   g_test_add_func ("/folder-run/an-answer-may-be-missing", an_answer_may_be_missing);
   g_test_add_func ("/folder-run/addresses-are-few", addresses_are_few);
   g_test_add_func ("/folder-run/nodes-come-by-their-numbers", nodes_come_by_their_numbers);
-  return g_test_run ();
+  int code = g_test_run ();
+  g_autofree char *above = g_build_filename (state, "satin", NULL), *runs = folder_root ();
+  g_rmdir (runs);
+  g_rmdir (above);
+  g_rmdir (state);
+  return code;
 }

@@ -177,5 +177,10 @@ main (int argc, char **argv)
   g_test_add_func ("/launcher/never-joined", a_program_that_does_not_join);
   g_test_add_func ("/launcher/stopped", people_stop_a_run);
   g_test_add_func ("/launcher/unheard", a_request_that_nobody_hears_is_made_again);
-  return g_test_run ();
+  int result = g_test_run ();
+  g_autofree char *above = g_build_filename (state, "satin", NULL), *runs = folder_root ();
+  g_rmdir (runs);
+  g_rmdir (above);
+  g_rmdir (state);
+  return result;
 }

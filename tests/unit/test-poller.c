@@ -245,6 +245,39 @@ test_waiting_is_not_polling (void)
   world_close (&world);
 }
 
+static gboolean first_happens; /* else the second */
+
+static gboolean
+count_call (GIOCondition condition G_GNUC_UNUSED, void *data)
+{
+  World *world = data;
+
+  return (world->called++ == 0) == first_happens;
+}
+
+/* Whatever one of them returns, each watch that is ready is called, and the turn counts as one in
+ * which something happened. */
+static void
+test_all_that_is_ready_is_called (void)
+{
+  for (int i = 0; i < 2; i++)
+    {
+      World world;
+
+      world_open (&world, count_call);
+      turn_for (&world, 1000);
+      first_happens = i == 0;
+      for (guint k = 0; k < 2; k++)
+        {
+          poller_watch (world.poller, &world.watches[k], G_IO_IN);
+          fill (&world, k);
+        }
+      g_assert_true (turn (&world));
+      g_assert_cmpuint (world.called, ==, 2);
+      world_close (&world);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -254,6 +287,7 @@ main (int argc, char **argv)
   g_test_add_func ("/poller/a-number-may-be-used-again", test_a_number_may_be_used_again);
   g_test_add_func ("/poller/a-source-that-is-gone-wakes-nobody",
                    test_a_source_that_is_gone_wakes_nobody);
+  g_test_add_func ("/poller/all-that-is-ready-is-called", test_all_that_is_ready_is_called);
   g_test_add_func ("/poller/waiting-is-not-polling", test_waiting_is_not_polling);
   return g_test_run ();
 }

@@ -29,6 +29,7 @@ typedef struct
   char *folder, *path, *address;
   int fd;
   Lie lie;
+  char letter;          /* of which its reply consists */
   gboolean heard_proof; /* the asker's proof was right */
   GThread *thread;
 } Fixture;
@@ -68,7 +69,7 @@ be_somebody (gpointer data)
         continue;
       while (whole_read (fd, &size, sizeof size) == sizeof size && size < 100)
         {
-          g_autofree char *request = g_malloc (size), *reply = g_strnfill (f->lie.sent, 'r');
+          g_autofree char *request = g_malloc (size), *reply = g_strnfill (f->lie.sent, f->letter);
           if (whole_read (fd, request, size) != (gssize)size
               || !whole_write (fd, &f->lie.size, sizeof (guint64))
               || !whole_write (fd, reply, f->lie.sent) || f->lie.sent < f->lie.size)
@@ -87,6 +88,7 @@ set_up (Fixture *f, gconstpointer data G_GNUC_UNUSED)
   f->path = g_build_filename (f->folder, "s", NULL);
   f->address = g_strconcat ("unix:", f->path, NULL);
   f->lie = (Lie){ MAGIC, 14, "id-1\nname\nhost", CREDENTIAL, 5, 5 };
+  f->letter = 'r';
   g_strlcpy (place.sun_path, f->path, sizeof place.sun_path);
   f->fd = socket (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   g_assert_cmpint (bind (f->fd, (struct sockaddr *)&place, sizeof place), ==, 0);
@@ -134,6 +136,28 @@ an_honest_node_answers (Fixture *f, gconstpointer data G_GNUC_UNUSED)
       g_assert_cmpuint (strlen (reply), ==, sizes[i]); /* a NUL follows the reply */
       g_assert_true (f->heard_proof);
     }
+}
+
+/* A reply may be a file of any bytes. */
+static void
+a_reply_is_of_any_bytes (Fixture *f, gconstpointer data G_GNUC_UNUSED)
+{
+  gsize length = 77;
+
+  f->letter = '\0';
+  g_autofree char *reply = ask (f, &length, NULL);
+  g_assert_nonnull (reply);
+  g_assert_cmpuint (length, ==, 5);
+}
+
+/* A process that accepts a connection and is silent must not stop the command that asks. */
+static void
+no_question_waits_for_ever (Fixture *f, gconstpointer data G_GNUC_UNUSED)
+{
+  g_autoptr (GSocket) socket = wire_connect_blocking (f->address, NULL, NULL);
+
+  g_assert_nonnull (socket);
+  g_assert_cmpuint (g_socket_get_timeout (socket), >, 0);
 }
 
 /* Neither a stranger's reply nor nonsense counts as an answer; the error tells which it was. */
@@ -204,6 +228,9 @@ main (int argc, char **argv)
   alarm (20);
   g_test_init (&argc, &argv, NULL);
   g_test_add ("/wire-ask/an-honest-node-answers", Fixture, NULL, set_up, an_honest_node_answers,
+              tear_down);
+  g_test_add ("/wire-ask/any-bytes", Fixture, NULL, set_up, a_reply_is_of_any_bytes, tear_down);
+  g_test_add ("/wire-ask/a-limit-of-time", Fixture, NULL, set_up, no_question_waits_for_ever,
               tear_down);
   g_test_add ("/wire-ask/others-are-refused", Fixture, NULL, set_up, others_are_refused, tear_down);
   g_test_add ("/wire-ask/a-greeting-names-its-run", Fixture, NULL, set_up, a_greeting_names_its_run,

@@ -410,6 +410,26 @@ who_came_too_early_comes_in_later (gconstpointer makes_room)
   world_close (&world);
 }
 
+/* A process that has no descriptor for a dial knows nothing of the other end: it is not dead. */
+static void
+who_cannot_dial_calls_nobody_dead (void)
+{
+  struct rlimit all, few;
+  World world;
+  world_open (&world, FALSE);
+  g_assert_cmpint (getrlimit (RLIMIT_NOFILE, &all), ==, 0);
+  few = all;
+  few.rlim_cur = WIRE_DESCRIPTORS_KEPT;
+  g_assert_cmpint (setrlimit (RLIMIT_NOFILE, &few), ==, 0);
+  world.dead = TRUE;
+  world.near = wire_dial (world.poller, &world.run, WIRE_ROLE_NODE,
+                          listener_addresses (world.listener)[0], &world_calls, &world);
+  UNTIL (&world, world.downs == 1);
+  g_assert_false (world.dead);
+  g_assert_cmpint (setrlimit (RLIMIT_NOFILE, &all), ==, 0);
+  world_close (&world);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -427,6 +447,8 @@ main (int argc, char **argv)
                         who_came_too_early_comes_in_later);
   g_test_add_data_func ("/wire-limits/who-came-too-early-comes-in-when-there-is-room",
                         GINT_TO_POINTER (1), who_came_too_early_comes_in_later);
+  g_test_add_func ("/wire-limits/who-cannot-dial-calls-nobody-dead",
+                   who_cannot_dial_calls_nobody_dead);
   g_test_add_func ("/wire-limits/an-answer-is-over-with-its-dispatch",
                    an_answer_is_over_with_its_dispatch);
   return g_test_run ();

@@ -9,6 +9,33 @@
 #include <glib/gstdio.h>
 #include <string.h>
 
+/* Bytes of the certificate behind the key. */
+static gsize
+certificate_size (const char *pem)
+{
+  const char *begin = strstr (pem, "-----BEGIN CERTIFICATE-----"), *end;
+  gsize size;
+
+  g_assert_nonnull (begin);
+  begin = strchr (begin, '\n');
+  end = strstr (begin, "-----END");
+  g_autofree char *text = g_strndup (begin, (gsize)(end - begin));
+  g_free (g_base64_decode (text, &size));
+  return size;
+}
+
+/* (transfer full): a key whose certificate is as long as that of `pem`. */
+static char *
+make_key_like (const char *pem)
+{
+  for (;;)
+    {
+      g_autofree char *key = world_make_key ();
+      if (certificate_size (key) == certificate_size (pem))
+        return g_steal_pointer (&key);
+    }
+}
+
 /* A process with the credential and another key gets no link, whichever side it is. */
 static void
 another_key_is_refused (gconstpointer empty)
@@ -18,7 +45,7 @@ another_key_is_refused (gconstpointer empty)
     return;
   world_open (&world, TRUE);
   WireRun other = world.run;
-  other.key = empty != NULL ? NULL : world_make_key ();
+  other.key = empty != NULL ? NULL : make_key_like (world.run.key);
 
   world.near = wire_dial (world.poller, &other, WIRE_ROLE_NODE,
                           listener_addresses (world.listener)[1], &world_calls, &world);
@@ -119,6 +146,87 @@ a_handshake_can_be_left (void)
 
   g_assert_cmpuint (world.ups + world.downs, ==, 0);
   world_close (&world);
+}
+
+/* One record may have the end of a large message, which is read to its place, and more. No event of
+ * the socket tells of what TLS has read already. */
+static void
+nothing_stays_in_tls (void)
+{
+  static const gsize sizes[] = { 9000, 16384, 20000, 40000 };
+  World world;
+  guint wanted = 0;
+  if (!world_needs_tls ())
+    return;
+  world_open (&world, TRUE);
+  world.near = wire_dial (world.poller, &world.run, WIRE_ROLE_NODE,
+                          listener_addresses (world.listener)[1], &world_calls, &world);
+  UNTIL (&world, world.ups == 2);
+  for (guint i = 0; i < G_N_ELEMENTS (sizes); i++)
+    {
+      g_autoptr (GPtrArray) large = world_message (sizes[i], 1), small = world_message (100, 3);
+      wire_send (world.near, large, FALSE);
+      wire_send (world.near, small, FALSE);
+      wire_flush (world.near);
+      wanted += 2;
+      for (guint k = 0; k < 1000 && world.received < wanted; k++)
+        {
+          world_turn (world.poller, FALSE);
+          if (k > 100)
+            g_usleep (1000);
+        }
+      g_assert_cmpuint (world.received, ==, wanted);
+    }
+  world_close (&world);
+}
+
+static gpointer
+ask_without_a_key (gpointer data)
+{
+  World *world = data;
+  WireRun run = world->run;
+  g_autoptr (GError) error = NULL;
+
+  run.key = NULL;
+  g_assert_null (wire_asker_new (listener_addresses (world->listener)[1], &run, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_PERMISSION_DENIED);
+  return NULL;
+}
+
+/* A command that finds no key in the run's folder says nothing over TCP. */
+static void
+no_question_is_asked_in_plain (void)
+{
+  World world;
+  if (!world_needs_tls ())
+    return;
+  world_open (&world, TRUE);
+  GThread *thread = g_thread_new ("ask", ask_without_a_key, &world);
+  UNTIL (&world, world.downs == 1);
+  g_thread_join (thread);
+  g_assert_cmpuint (world.received, ==, 0);
+  world_close (&world);
+}
+
+/* Other hosts could not reach an address that means all of this host's. */
+static void
+a_listener_has_one_address (void)
+{
+  static const char *const wrong[] = { "0.0.0.0", "::", "localhost", "" };
+  g_autofree char *folder = g_dir_make_tmp ("satin-wire-XXXXXX", NULL);
+  g_autofree char *path = g_build_filename (folder, "s", NULL);
+  Poller *poller = poller_new (NULL);
+
+  for (guint i = 0; i < G_N_ELEMENTS (wrong); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_assert_null (listener_new (poller_context (poller), path,
+                                   &(ListenerPlace){ wrong[i], 0, 0 }, world_on_accepted,
+                                   world_on_crowded, NULL, &error));
+      g_assert_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT);
+    }
+  g_assert_cmpint (g_rmdir (folder), ==, 0);
+  poller_free (poller);
 }
 
 static gpointer
@@ -367,6 +475,9 @@ main (int argc, char **argv)
   g_test_add_func ("/wire-tls/a-silent-handshake-ends", a_silent_handshake_ends);
   g_test_add_func ("/wire-tls/a-handshake-can-be-left", a_handshake_can_be_left);
   g_test_add_func ("/wire-tls/a-question-is-answered", a_question_is_answered_over_tcp);
+  g_test_add_func ("/wire-tls/nothing-stays", nothing_stays_in_tls);
+  g_test_add_func ("/wire-tls/no-question-in-plain", no_question_is_asked_in_plain);
+  g_test_add_func ("/wire-tls/one-address", a_listener_has_one_address);
   g_test_add_func ("/wire-tls/who-is-slow-to-say-who-it-is-is-found",
                    who_is_slow_to_say_who_it_is_is_found);
   g_test_add_func ("/wire-tls/who-lives-and-says-nothing-may-be-it",

@@ -355,6 +355,56 @@ nothing_is_heard_after_a_close (void)
   world_close (&world);
 }
 
+static GString *order;
+
+/* Answers each message that does not wait, and notes the second letters of those that do. */
+static void
+note_second (Wire *link, GBytes *message, void *data)
+{
+  World *world = data;
+  const char *text = g_bytes_get_data (message, NULL);
+  g_autoptr (GPtrArray) answer = world_message (10, 9);
+
+  world_on_message (link, message, data);
+  if (link != world->far)
+    return;
+  if (text[0] == WORLD_PATIENT)
+    g_string_append_c (order, text[1]);
+  else
+    wire_send (link, answer, TRUE);
+  wire_flush (link);
+}
+
+/* They may wait for others, but not for each other. */
+static void
+messages_that_wait_keep_their_order (void)
+{
+  static const WireCalls calls = { world_on_up, note_second, world_may_wait, world_on_down, NULL };
+  static const char patient[]
+      = { WORLD_PATIENT, 'a', 0, WORLD_PATIENT, 'b', 0, WORLD_PATIENT, 'c' };
+  World world;
+  g_autoptr (GPtrArray) first = world_message (10, 1);
+
+  order = g_string_new (NULL);
+  world_open (&world, FALSE);
+  world.calls = &calls;
+  world.near = wire_dial (world.poller, &world.run, WIRE_ROLE_NODE,
+                          listener_addresses (world.listener)[0], &world_calls, &world);
+  UNTIL (&world, world.ups == 2);
+  wire_send (world.near, first, FALSE);
+  for (guint i = 0; i < sizeof patient; i += 3)
+    {
+      g_autoptr (GPtrArray) parts = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
+      g_ptr_array_add (parts, g_bytes_new_static (patient + i, 2));
+      wire_send (world.near, parts, FALSE);
+    }
+  wire_flush (world.near);
+  UNTIL (&world, order->len == 3);
+  g_assert_cmpstr (order->str, ==, "abc");
+  g_string_free (order, TRUE);
+  world_close (&world);
+}
+
 /* A refused dial proves that a process is dead only if its host is this one. So only an address of
  * this host is near. */
 static void
@@ -448,6 +498,8 @@ main (int argc, char **argv)
                         the_accepted_end_knows_who_dialled);
   g_test_add_func ("/wire/sent-before-a-close", what_was_sent_before_a_close_arrives);
   g_test_add_func ("/wire/nothing-after-a-close", nothing_is_heard_after_a_close);
+  g_test_add_func ("/wire/messages-that-wait-keep-their-order",
+                   messages_that_wait_keep_their_order);
   g_test_add_func ("/wire/urgent-ones-pass-large-ones", urgent_ones_pass_large_ones);
   g_test_add_func ("/wire/awaited-answers-do-not-wait-for-what-is-to-be-read",
                    awaited_answers_do_not_wait_for_what_is_to_be_read);

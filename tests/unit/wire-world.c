@@ -7,6 +7,7 @@
 
 #include "launch/key.h"
 
+#include <fcntl.h>
 #include <glib/gstdio.h>
 #include <string.h>
 
@@ -59,6 +60,8 @@ void
 world_on_accepted (GSocket *socket, void *data)
 {
   World *world = data;
+  /* no process that a job starts inherits it */
+  g_assert_cmpint (fcntl (g_socket_get_fd (socket), F_GETFD), ==, FD_CLOEXEC);
   world->far = wire_accept (world->poller, &world->run, socket, world->calls, world);
 }
 
