@@ -20,6 +20,20 @@ test_known (void)
   g_assert_false (digest_equal (&empty, &abc));
 }
 
+/* Checkpoints keep digests: those of parts must not change between versions. */
+static void
+test_known_parts (void)
+{
+  g_autoptr (GBytes) empty = g_bytes_new (NULL, 0), ab = g_bytes_new ("ab", 2);
+  const GBytes *parts[] = { empty, ab, NULL };
+  static const guint8 wanted[]
+      = { 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 'a', 'b', 0, 0, 0, 0, 0, 0, 0, 0 };
+  Digest of_parts = digest_of (parts, G_N_ELEMENTS (parts));
+  Digest of_data = digest_of_data (wanted, sizeof wanted);
+
+  g_assert_true (digest_equal (&of_parts, &of_data));
+}
+
 /* Each single byte of a digest counts, and each byte of its input. */
 static void
 test_near_misses (void)
@@ -110,6 +124,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/digest/known-values-are-the-first-half-of-sha256", test_known);
+  g_test_add_func ("/digest/parts-stand-behind-their-lengths", test_known_parts);
   g_test_add_func ("/digest/near-misses-differ", test_near_misses);
   g_test_add_func ("/digest/parts-do-not-run-into-each-other", test_parts);
   g_test_add_func ("/digest/two-halves-make-a-whole", test_halves);

@@ -114,6 +114,12 @@ test_kept (void)
   g_assert_null (row_unpack_kept (result, &children));
   g_assert_null (row_unpack_kept (zeros, &children));
   g_assert_null (row_unpack_kept (reserved, &children));
+  for (gsize size = 0; size < 8; size++) /* what follows is not its own */
+    {
+      g_autoptr (GBytes) all = g_bytes_new ("\1\0\0\0\0\0\0\0", 8);
+      g_autoptr (GBytes) cut = g_bytes_new_from_bytes (all, 0, size);
+      g_assert_null (row_unpack_kept (cut, &children));
+    }
 }
 
 int

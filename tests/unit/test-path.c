@@ -2,6 +2,7 @@
 /* Paths: canonical form, stems, order of ancestry; compared with plain lists of numbers. */
 #include "config.h"
 
+#include "digest.h"
 #include "path.h"
 #include "processor.h"
 
@@ -339,6 +340,18 @@ test_stems_refused (void)
   g_assert_false (stems_add (stems, id, ""));
   g_assert_false (stems_add (stems, id, longer));
   g_assert_false (stems_add (stems, id, child));
+  /* paths of other depths, each by its own hash, which anybody can make */
+  for (guint depth = 0; depth <= 63; depth += 21)
+    {
+      Digest digest;
+      char hex[DIGEST_HEX_LENGTH + 1];
+      g_array_set_size (numbers, 0);
+      g_autofree char *path = random_path (others, numbers, depth);
+      digest = digest_of_string (path);
+      digest_to_hex (&digest, hex);
+      hex[16] = '\0';
+      g_assert_false (stems_add (stems, hex, path));
+    }
   g_assert_cmpuint (stems_count (stems), ==, 0);
   g_assert_true (stems_add (stems, id, stem));
   g_assert_true (stems_add (stems, id, stem));

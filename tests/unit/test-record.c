@@ -415,6 +415,13 @@ test_texts (void)
   g_assert_cmpstr (back.text, ==, kept.text);
   record_clear (type, &back);
   record_clear (type, &kept);
+  /* also if the bytes that it borrows are held */
+  g_autoptr (GBytes) odd = g_bytes_new ("b\xff", 3);
+  SatinText borrowed = { g_bytes_get_data (odd, NULL), odd };
+  record_copy (type, &kept, &borrowed);
+  g_assert_cmpstr (kept.text, ==, "b\xef\xbf\xbd");
+  g_assert_true (kept.held != odd);
+  record_clear (type, &kept);
   g_assert_false (record_decode (type, open, &back, NULL));
   g_assert_false (record_decode (type, inner, &back, NULL));
 }

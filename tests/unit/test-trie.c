@@ -260,6 +260,30 @@ test_an_empty_one_is_small (void)
   g_assert_cmpuint (used (), <, before + MANY * 64 / 4);
 }
 
+/* The trie remembers where it last found a child, and looks beside that place first. */
+static void
+test_a_removed_neighbour_is_gone (void)
+{
+  for (guint gone = 0; gone < 3; gone++)
+    {
+      g_autoptr (Stems) stems = stems_new ();
+      g_autoptr (Trie) trie = trie_new (stems, sizeof (guint64));
+      TrieNode *above = trie_find (trie, "/5", TRUE), *nodes[3];
+      static const char *const paths[] = { "/5/0", "/5/1", "/5/2" };
+
+      for (guint i = 0; i < 3; i++)
+        nodes[i] = trie_find (trie, paths[i], TRUE);
+      for (guint i = 0; i < 3; i++)
+        g_assert_true (trie_child (trie, above, i) == nodes[i]);
+      (void)trie_remove (trie, nodes[gone]);
+      for (guint i = 0; i < 3; i++)
+        if (i != gone)
+          g_assert_true (trie_child (trie, above, i) == nodes[i]);
+      g_assert_null (trie_child (trie, above, gone));
+      g_assert_null (trie_find (trie, paths[gone], FALSE));
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -270,6 +294,7 @@ main (int argc, char **argv)
   g_test_add_func ("/trie/roots-stand-side-by-side", test_roots_stand_side_by_side);
   g_test_add_func ("/trie/a-path-costs-little", test_a_path_costs_little);
   g_test_add_func ("/trie/what-is-removed-is-gone", test_what_is_removed_is_gone);
+  g_test_add_func ("/trie/a-removed-neighbour-is-gone", test_a_removed_neighbour_is_gone);
   g_test_add_func ("/trie/an-empty-one-is-small", test_an_empty_one_is_small);
   g_test_add_func ("/trie/is-as-large-as-it-was-at-once", test_is_as_large_as_it_was_at_once);
   return g_test_run ();
