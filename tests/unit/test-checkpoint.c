@@ -146,6 +146,148 @@ other_hosts_are_asked_with_a_word (void)
   g_assert_nonnull (strstr (of_far, "nobody.invalid:9"));
 }
 
+/* ---- with an answer that the test gives ---- */
+
+static const char *found_name, *found_host; /* (nullable): nobody is asked if both are NULL */
+static gboolean answers, is_ours;
+static int fails_with; /* the code with which the file cannot be read; 0: it can */
+static Restore there;
+static GString *called;
+
+gboolean __real_wire_find_run (char **addresses, const char *id, guint64 limit_us, char **name,
+                               char **host);
+gboolean __wrap_wire_find_run (char **addresses, const char *id, guint64 limit_us, char **name,
+                               char **host);
+gboolean __wrap_restore_look (const char *target, Restore *restore, GError **error);
+gboolean __wrap_restore_is_ours (const char *target);
+char *__wrap_restore_set_aside (const char *target, GError **error);
+
+gboolean
+__wrap_wire_find_run (char **addresses, const char *id, guint64 limit_us, char **name, char **host)
+{
+  if (!answers)
+    return __real_wire_find_run (addresses, id, limit_us, name, host);
+  g_assert_cmpstr (id, ==, "id");
+  *name = g_strdup (found_name);
+  *host = g_strdup (found_host);
+  return found_host != NULL;
+}
+
+gboolean
+__wrap_restore_look (const char *target, Restore *restore, GError **error)
+{
+  g_string_append_printf (called, "look %s ", target);
+  *restore = there;
+  if (there.identity.run != NULL)
+    {
+      restore->identity.run = g_strdup ("id");
+      restore->addresses = g_strdupv ((char *[]){ (char *)"unix:/n", NULL });
+    }
+  if (fails_with != 0)
+    g_set_error (error, COORDINATOR_ERROR, fails_with, "no");
+  return fails_with == 0;
+}
+
+gboolean
+__wrap_restore_is_ours (const char *target)
+{
+  (void)target;
+  return is_ours;
+}
+
+char *
+__wrap_restore_set_aside (const char *target, GError **error)
+{
+  (void)error;
+  g_string_append_printf (called, "aside %s", target);
+  return g_strdup ("moved");
+}
+
+/* A process that says nothing may be the run; a file without a run or addresses is nobody's. */
+static void
+who_uses_a_checkpoint (void)
+{
+  char *near[] = { (char *)"unix:/n", NULL };
+  char *far[] = { (char *)"tcp:192.0.2.1:1",
+                  (char *)"tcp:192.0.2.2:1",
+                  (char *)"unix:/n",
+                  (char *)"tcp:192.0.2.3:1",
+                  NULL,
+                  NULL };
+  Restore restore = { .exists = TRUE, .addresses = near, .identity = { .run = (char *)"id" } };
+  Captured captured;
+
+  answers = TRUE;
+  found_host = "there";
+  found_name = "tour";
+  g_autofree char *used = checkpoint_in_use (&restore, "c.db");
+  g_assert_cmpstr (used, ==, "checkpoint 'c.db' is in use by run 'tour' on there");
+  found_name = NULL;
+  g_autofree char *silent = checkpoint_in_use (&restore, "c.db");
+  g_assert_nonnull (strstr (silent, "may be in use: a process that listens at 'there'"));
+  restore.addresses = NULL;
+  g_assert_null (checkpoint_in_use (&restore, "c.db"));
+  restore.addresses = near;
+  restore.identity.run = NULL;
+  g_assert_null (checkpoint_in_use (&restore, "c.db"));
+  restore.identity.run = (char *)"id";
+  restore.addresses = far;
+  found_host = NULL;
+  for (int more = 0; more <= 1; more++)
+    {
+      far[4] = more ? (char *)"tcp:192.0.2.4:1" : NULL;
+      captured = captured_begin (STDERR_FILENO);
+      g_assert_null (checkpoint_in_use (&restore, "c.db"));
+      g_autofree char *words = captured_end (&captured);
+      g_assert_nonnull (strstr (words, "tcp:192.0.2.1:1, tcp:192.0.2.2:1, tcp:192.0.2.3:1"));
+      g_assert_cmpint (strstr (words, "and others") != NULL, ==, more);
+      g_assert_null (strstr (words, "192.0.2.4"));
+      g_assert_null (strstr (words, "unix"));
+    }
+  answers = FALSE;
+}
+
+/* Only a checkpoint of Satin that nobody uses is renamed, be it damaged or another run's. */
+static void
+what_is_set_aside (void)
+{
+  static const struct
+  {
+    gboolean exists, is_used, is_ours;
+    int fails_with, code;
+    const char *wanted;
+  } cases[]
+      = { { TRUE, FALSE, TRUE, 0, 0, "look c aside c" },
+          { FALSE, FALSE, TRUE, 0, 0, "look c " },
+          { TRUE, TRUE, TRUE, 0, COORDINATOR_ERROR_IN_USE, "look c " },
+          { TRUE, FALSE, TRUE, COORDINATOR_ERROR_UNUSABLE, 0, "look c aside c" },
+          { TRUE, FALSE, FALSE, COORDINATOR_ERROR_UNUSABLE, COORDINATOR_ERROR_UNUSABLE, "look c " },
+          { TRUE, FALSE, TRUE, COORDINATOR_ERROR_STORE, COORDINATOR_ERROR_STORE, "look c " } };
+
+  answers = TRUE;
+  found_name = "tour";
+  called = g_string_new (NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_autofree char *moved = NULL;
+
+      there = (Restore){ .exists = cases[i].exists };
+      there.identity.run = cases[i].exists && cases[i].fails_with == 0 ? (char *)"id" : NULL;
+      found_host = cases[i].is_used ? "there" : NULL;
+      found_name = cases[i].is_used ? "tour" : NULL;
+      is_ours = cases[i].is_ours;
+      fails_with = cases[i].fails_with;
+      g_assert_cmpint (checkpoint_set_aside ("c", &moved, &error), ==, cases[i].code == 0);
+      g_assert_cmpint (error != NULL ? error->code : 0, ==, cases[i].code);
+      g_assert_cmpstr (called->str, ==, cases[i].wanted);
+      g_assert_cmpstr (moved, ==, strstr (cases[i].wanted, "aside") != NULL ? "moved" : NULL);
+      g_string_truncate (called, 0);
+    }
+  g_string_free (called, TRUE);
+  answers = FALSE;
+}
+
 int
 main (int argc, char **argv)
 {
@@ -154,5 +296,7 @@ main (int argc, char **argv)
                    few_are_asked_at_a_time_and_not_all);
   g_test_add_func ("/checkpoint/other-hosts-are-asked-with-a-word",
                    other_hosts_are_asked_with_a_word);
+  g_test_add_func ("/checkpoint/who-uses-it", who_uses_a_checkpoint);
+  g_test_add_func ("/checkpoint/what-is-set-aside", what_is_set_aside);
   return g_test_run ();
 }
