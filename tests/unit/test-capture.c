@@ -7,6 +7,7 @@
 #include <glib/gstdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define LARGE (300 * 1000) /* bytes; more than a pipe holds, and than one read takes */
@@ -191,7 +192,76 @@ all_is_written_or_it_is_told (Fixture *f, gconstpointer unused)
   fputs ("x", full);
   g_assert_false (capture_flush (full, &why));
   g_assert_nonnull (why);
+  int null = open ("/dev/null", O_WRONLY);
+  g_assert_cmpint (dup2 (null, fileno (full)), ==, fileno (full));
+  g_assert_true (capture_flush (full, &why)); /* it is told once */
+  close (null);
   fclose (full);
+}
+
+/* Processes that jobs start get none of the descriptors, and the program's own streams keep their
+ * numbers. */
+static void
+no_other_process_gets_it (Fixture *f, gconstpointer unused)
+{
+  Capture capture = CAPTURE_NONE;
+  int in = dup (STDIN_FILENO), err = dup (STDERR_FILENO);
+
+  (void)unused;
+  close (STDIN_FILENO);
+  close (STDERR_FILENO);
+  gboolean begun = capture_begin (&capture, f->fd, NULL);
+  int saved = capture.saved.fd, of_saved = fcntl (saved, F_GETFD),
+      of_file = fcntl (capture.file.fd, F_GETFD);
+  held (&capture, "");
+  dup2 (in, STDIN_FILENO);
+  dup2 (err, STDERR_FILENO);
+  close (in);
+  close (err);
+  g_assert_true (begun);
+  g_assert_cmpint (saved, >, STDERR_FILENO);
+  g_assert_cmpint (of_saved, ==, FD_CLOEXEC);
+  g_assert_cmpint (of_file, ==, FD_CLOEXEC);
+}
+
+/* The number of a file on one disk may be that of another file on another disk. */
+static void
+a_file_of_another_disk_is_another (Fixture *f, gconstpointer unused)
+{
+  Capture capture = CAPTURE_NONE;
+  const char *why = NULL;
+
+  (void)unused;
+  g_assert_true (capture_begin (&capture, f->fd, NULL));
+  int file = capture.file.fd;
+  capture.file.device++;
+  g_assert_null (capture_end (&capture, &why));
+  g_assert_nonnull (strstr (why, "has closed descriptors"));
+  close (file);
+}
+
+/* What a process reads from or writes to a stream that it was started without is an error. */
+static void
+closed_streams_stay_useless (Fixture *f, gconstpointer unused)
+{
+  pid_t child = fork ();
+  int status;
+  char byte;
+
+  (void)f, (void)unused;
+  if (child == 0)
+    {
+      for (int fd = 0; fd <= STDERR_FILENO; fd++)
+        close (fd);
+      capture_guard ();
+      int other = open ("/dev/null", O_RDWR);
+      _exit (other > STDERR_FILENO && read (STDIN_FILENO, &byte, 1) < 0
+                     && write (STDOUT_FILENO, "", 1) < 0 && write (STDERR_FILENO, "", 1) < 0
+                 ? 0
+                 : 1);
+    }
+  g_assert_cmpint (waitpid (child, &status, 0), ==, child);
+  g_assert_cmpint (status, ==, 0);
 }
 
 int
@@ -208,6 +278,9 @@ main (int argc, char **argv)
     { "/capture/without-a-file", NULL, nothing_is_held_back_without_a_file },
     { "/capture/strange-descriptors", NULL, strange_descriptors_are_left_alone },
     { "/capture/written", NULL, all_is_written_or_it_is_told },
+    { "/capture/no-other-process", NULL, no_other_process_gets_it },
+    { "/capture/another-disk", NULL, a_file_of_another_disk_is_another },
+    { "/capture/closed-streams", NULL, closed_streams_stay_useless },
   };
 
   g_test_init (&argc, &argv, NULL);
