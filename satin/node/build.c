@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See build.h. The build-ids are read where the loader mapped them, so a file that was replaced
  * since this process began does not count. The build-id of a program that links libsatin.a covers
- * the engine, too; libsatin.so counts like any shared object. Tests: builds.sh, outside.sh */
+ * the engine, too; libsatin.so counts like any shared object. Tests: test-build,
+ * builds.sh, outside.sh */
 #include "build.h"
 
 #include "digest.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The first look at a checkpoint: may this run continue from it? Has all sentences that say why
- * not. Tests: refuse.sh, total.sh. */
+ * not. Tests: test-first-look, refuse.sh. */
 #include "config.h"
 
 #include "run-private.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Where the process is Satin's, what main prints is the run's answer: it is held back until main
- * has ended, then given to the run. Main's thread only. Tests: ends.sh, answers.sh, embed.sh. */
+ * has ended, then given to the run. Main's thread only.
+ * Tests: test-mains-part, ends.sh, answers.sh, embed.sh. */
 #include "config.h"
 
 #include "run-private.h"

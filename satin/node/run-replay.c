@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See run-replay.h. Tests: replay.sh. */
+/* See run-replay.h. Tests: test-replayed, replay.sh. */
 #include "config.h"
 
 #include "run-replay.h"

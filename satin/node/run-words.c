@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* satin_input and satin_publish: what all nodes of a run read. The digest of each job depends on
  * all of it, so it must be complete before the first root begins. Else a main that runs again would
- * not find the results of its first roots. Main thread only. Tests: input.sh, roots.sh */
+ * not find the results of its first roots. Main thread only.
+ * Tests: test-mains-part, input.sh, roots.sh */
 #include "config.h"
 
 #include "run-private.h"

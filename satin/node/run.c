@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a run in this process owns, and how it ends. Only the thread that opened it.
- * Tests: run.sh, roots.sh, embed.sh. */
+ * Tests: test-mains-part, run.sh, roots.sh, embed.sh. */
 #include "config.h"
 
 #include "run-private.h"

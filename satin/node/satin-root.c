@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* satin_root, satin_stopped, satin_reason, satin_suspend. Only the thread that opened the run,
- * except satin_suspend. Tests: roots.sh, embed.sh. */
+ * except satin_suspend. Tests: test-mains-part, roots.sh, embed.sh. */
 #include "config.h"
 
 #include "run-private.h"
