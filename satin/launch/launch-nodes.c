@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The nodes of a launch: starts them, notices their ends, prints what became of them, replaces
- * them. Main loop, one thread. Tests: launcher.sh, sites.sh, again.sh. */
+ * them. Main loop, one thread. Tests: test-launch-nodes, launcher.sh, sites.sh,
+ * again.sh. */
 #include "launch-folder.h"
 #include "launch-private.h"
 #include "launch-words.h"

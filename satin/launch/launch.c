@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See launch.h. All that the launcher knows of the run it reads from the run's folder.
- * launch-nodes.c has its nodes. Tests: launcher.sh. */
+ * launch-nodes.c has its nodes. Tests: test-launcher, launcher.sh. */
 #include "launch.h"
 #include "launch-folder.h"
 #include "launch-private.h"
