@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `satin inspect --verify`: checks every row that the checkpoint counted: it proves itself, or is
- * missing or damaged. One thread. Tests: inspect.sh. */
+ * missing or damaged. One thread. Tests: test-inspect, inspect.sh. */
 #include "command-inspect.h"
 
 #include "storage/recover/audit.h"

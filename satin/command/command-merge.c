@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `satin merge`: unites two checkpoints of one run. One thread. Tests: inspect.sh. */
+/* `satin merge`: unites two checkpoints of one run. One thread.
+ * Tests: test-trust, inspect.sh. */
 #include "arguments.h"
 #include "command.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `satin trust`: makes the results of a checkpoint that another user wrote this user's. `satin
  * resume FILE` alone still does not start the program that it names. One thread.
- * Tests: signed.sh. */
+ * Tests: test-trust, signed.sh. */
 #include "arguments.h"
 #include "command-inspect.h"
 #include "command.h"
