@@ -7,6 +7,8 @@
 #include "record.h"
 
 #include <sched.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static gint begun, aborted; /* atomic */
 
@@ -173,6 +175,23 @@ test_a_constant_has_no_value (void)
             "constant 'never' is read before satin_publish gave it a value");
 }
 
+/* Outside of a job there is no run that could end with an error, so the program ends. */
+static void
+test_main_reads_a_constant_without_a_value (void)
+{
+  int status = 0;
+  pid_t child = fork ();
+
+  if (child == 0)
+    {
+      (void)close (STDERR_FILENO);
+      (void)*satin_const (never);
+      _exit (0);
+    }
+  g_assert_cmpint (waitpid (child, &status, 0), ==, child);
+  g_assert_true (WIFSIGNALED (status) && WTERMSIG (status) == SIGABRT);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -182,5 +201,7 @@ main (int argc, char **argv)
   g_test_add_func ("/fail/what-was-aborted-fails-nothing", test_what_was_aborted_fails_nothing);
   g_test_add_func ("/fail/the-arena-is-full", test_the_arena_is_full);
   g_test_add_func ("/fail/a-constant-has-no-value", test_a_constant_has_no_value);
+  g_test_add_func ("/fail/main-reads-a-constant-without-a-value",
+                   test_main_reads_a_constant_without_a_value);
   return g_test_run ();
 }
