@@ -12,6 +12,18 @@ steal_init (Node *node)
     steal->lanes[i] = (StealLane){ .pause_us = STEAL_PAUSE_MIN_US, .batch = 1 };
 }
 
+static gboolean
+is_pausing (Node *node, const StealLane *lane)
+{
+  return lane->resume_us > node->now_us;
+}
+
+static void
+end_pause (Node *node, StealLane *lane)
+{
+  lane->resume_us = MIN (lane->resume_us, node->now_us);
+}
+
 void
 steal_on_idle (Node *node, guint32 count)
 {
@@ -20,7 +32,7 @@ steal_on_idle (Node *node, guint32 count)
   for (guint i = 0; steal->hungry == 0 && i < STEAL_LANES; i++)
     { /* this node had work a moment ago, so it need not pause */
       steal->lanes[i].pause_us = STEAL_PAUSE_MIN_US;
-      steal->lanes[i].resume_us = 0;
+      end_pause (node, &steal->lanes[i]);
       steal->lanes[i].brief = node->now_us < steal->lanes[i].got_us + STEAL_BRIEF_US;
     }
   steal->hungry = count;
@@ -117,9 +129,9 @@ choose (Node *node, StealLane *lane, gboolean *refused)
     {
       all = TRUE;
       n = victims (node, lane, all, 0, NULL);
-      *refused = n > 0 && !lane->probe;
+      *refused = n > 0 && lane->resume_us == 0;
     }
-  lane->probe = FALSE;
+  lane->resume_us = 0;
   if (n > 0 && !*refused)
     (void)victims (node, lane, all, (guint)(core_random (node) % n), &victim);
   return victim;
@@ -138,7 +150,6 @@ take_offer (Node *node, StealLane *lane)
 static void
 pause_a_while (Node *node, StealLane *lane)
 {
-  lane->probe = TRUE;
   lane->resume_us = node->now_us + core_jitter (node, lane->pause_us);
   lane->pause_us = MIN (lane->pause_us * 2, STEAL_PAUSE_MAX_US);
 }
@@ -177,7 +188,7 @@ go_on (Node *node, StealLane *lane)
   if (!may_ask (node, lane))
     return;
   NodeId victim = take_offer (node, lane);
-  if (node_id_is_none (&victim) && lane->resume_us > 0)
+  if (node_id_is_none (&victim) && is_pausing (node, lane))
     return;
   if (node_id_is_none (&victim))
     victim = choose (node, lane, &refused);
@@ -197,13 +208,10 @@ steal_go_on (Node *node)
 {
   StealLane *near = &node->steal.lanes[STEAL_NEAR], *far = &node->steal.lanes[STEAL_FAR];
 
-  for (guint i = 0; i < STEAL_LANES; i++) /* a pause that is over needs no timer */
-    if (node->steal.lanes[i].resume_us <= node->now_us)
-      node->steal.lanes[i].resume_us = 0;
   go_on (node, near);
   if (node->config.steal == NODE_STEAL_CRS && may_ask (node, far)
       && (!node_id_is_none (&far->offer)
-          || (far->resume_us == 0 && has_victim (node, far, TRUE)
+          || (!is_pausing (node, far) && has_victim (node, far, TRUE)
               && !has_victim (node, near, FALSE))))
     go_on (node, far);
 }
@@ -235,7 +243,7 @@ end_request (Node *node, StealLane *lane)
   node_id_set_remove (node->steal.refused, &victim); /* a probe had asked it */
   lane->got_us = node->now_us;
   lane->pause_us = STEAL_PAUSE_MIN_US;
-  lane->resume_us = 0;
+  end_pause (node, lane);
   if (lane->run >= lane->asked)
     lane->fed_us = node->now_us;
 }
@@ -313,7 +321,7 @@ steal_due (Node *node)
       const StealLane *lane = &node->steal.lanes[i];
       if (is_in_flight (lane))
         at = MIN (at, lane->asked_us + STEAL_ANSWER_US);
-      else if (lane->resume_us > 0 && appetite (node, lane) > 0 && !stop_halts (node))
+      else if (is_pausing (node, lane) && appetite (node, lane) > 0 && !stop_halts (node))
         at = MIN (at, lane->resume_us);
     }
   return at;

@@ -45,8 +45,8 @@ typedef struct
   NodeId victim;   /* the member that was asked; none: no request is in flight */
   guint64 asked_us;  /* when the request in flight was sent */
   guint64 pause_us;  /* the next pause */
-  guint64 resume_us; /* end of the present pause; 0: none */
-  gboolean probe;    /* after a pause: a victim that refused may be asked again */
+  guint64 resume_us; /* end of the last pause; once it is over, one victim that refused may be asked
+                        again, then it is 0 */
   NodeId offer;      /* the member that has work now, or none */
 } StealLane;
 
