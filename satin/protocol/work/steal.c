@@ -33,7 +33,7 @@ steal_on_idle (Node *node, guint32 count)
     { /* this node had work a moment ago, so it need not pause */
       steal->lanes[i].pause_us = STEAL_PAUSE_MIN_US;
       end_pause (node, &steal->lanes[i]);
-      steal->lanes[i].brief = node->now_us < steal->lanes[i].got_us + STEAL_BRIEF_US;
+      steal->lanes[i].lasted_us = node->now_us - steal->lanes[i].got_us;
     }
   steal->hungry = count;
 }
@@ -48,8 +48,9 @@ appetite (Node *node, const StealLane *lane)
     return 0;
   if (steal->hungry > 0)
     return MIN (MAX (steal->hungry, lane->batch), STEAL_COUNT_MAX);
-  return lane->batch > 1 && !lane->brief && node->held.unfinished <= lane->batch / 2 ? lane->batch
-                                                                                     : 0;
+  gboolean ahead = lane->batch > 1 && lane->lasted_us >= STEAL_BRIEF_US
+                   && node->held.unfinished <= lane->batch / 2;
+  return ahead ? lane->batch : 0;
 }
 
 /* The jobs of the last answer are used up: adapts the batch to how long they lasted. */

@@ -40,7 +40,7 @@ typedef struct
   guint32 run;     /* … of which this many feed seats here */
   guint64 fed_us;  /* when a request was answered in full; 0: not since the last request */
   guint64 got_us;  /* when jobs came last … */
-  gboolean brief;  /* … and were done so soon that an earlier request would not have helped */
+  guint64 lasted_us; /* … and how long ago that was when a seat last became idle */
   guint64 request; /* number of the last one */
   NodeId victim;   /* the member that was asked; none: no request is in flight */
   guint64 asked_us;  /* when the request in flight was sent */
