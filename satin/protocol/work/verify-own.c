@@ -114,6 +114,16 @@ has_others (Node *node)
   return FALSE;
 }
 
+/* TRUE: two results differ, so the run ends: deferred jobs are not released any more. */
+static gboolean
+has_difference (const VerifyOwn *own)
+{
+  for (guint i = 0; i < own->checks->len; i++)
+    if (((const Check *)own->checks->pdata[i])->state == CHECK_DIFFERS)
+      return TRUE;
+  return FALSE;
+}
+
 /* TRUE: another node may ask this one for work. With --steal mw all nodes ask only the master. */
 static gboolean
 may_check (Node *node)
@@ -139,8 +149,8 @@ verify_own_on_finished (Node *node, const NodeEvent *event)
   VerifyOwn *own = &node->verify_own;
   const char *path = event->job->path;
 
-  if (!may_check (node) || own->differs || own->checks->len >= CHECKS_MAX
-      || own->bytes >= CHECKS_BYTES_MAX || !verify_chooses (node, path)
+  if (!may_check (node) || own->checks->len >= CHECKS_MAX || own->bytes >= CHECKS_BYTES_MAX
+      || !verify_chooses (node, path) || has_difference (own)
       || g_hash_table_contains (own->came, path) || g_hash_table_contains (own->came_early, path)
       || !keeps_shares (event->shares))
     return;
@@ -229,7 +239,6 @@ verify_own_on_result (Node *node, const NodeId *from, const Message *m)
   if (!g_bytes_equal (check->value, m->value))
     {
       check->state = CHECK_DIFFERS;
-      own->differs = TRUE;
       tell_difference (node, check, from, m->value);
       return;
     }
@@ -298,7 +307,7 @@ gboolean
 verify_own_defers (Node *node, HeldJob *held, const NodeEvent *event)
 {
   if (node->verify_own.checks->len == 0 || !goes_away (node, held)
-      || (!node->verify_own.differs && (!may_check (node) || node->round.heard))
+      || (!has_difference (&node->verify_own) && (!may_check (node) || node->round.heard))
       || !has_check_below (node, held->job->path))
     return FALSE;
   Deferred *deferred = g_new (Deferred, 1);
@@ -361,7 +370,7 @@ verify_own_settle (Node *node)
 {
   VerifyOwn *own = &node->verify_own;
 
-  if ((own->checks->len == 0 && own->deferred->len == 0) || own->differs)
+  if ((own->checks->len == 0 && own->deferred->len == 0) || has_difference (own))
     return;
   if (!may_check (node))
     give_up (node);
@@ -384,7 +393,7 @@ patience_us (Node *node)
 {
   const VerifyOwn *own = &node->verify_own;
 
-  if (own->deferred->len == 0 || own->differs)
+  if (own->deferred->len == 0 || has_difference (own))
     return CORE_NEVER;
   for (guint i = 0; i < own->checks->len; i++)
     if (((const Check *)own->checks->pdata[i])->state == CHECK_LENT)

@@ -31,7 +31,6 @@ typedef struct
   /* Paths of results from elsewhere, which verify.c looks after: since the last scan was served,
    * and since the one before. */
   GHashTable *came, *came_early;
-  gboolean differs; /* two results differ: deferred jobs are not released any more */
   guint64 moved_us; /* when a check was last lent, answered or taken back */
   guint64 tell_us;  /* earliest time at which the next thief that was refused is told */
 } VerifyOwn;
