@@ -23,7 +23,7 @@ alive_init (Node *node)
 void
 alive_changed (Node *node)
 {
-  node->alive.changed = TRUE;
+  node->alive.dial_at_us = 0;
 }
 
 void
@@ -413,9 +413,8 @@ alive_due (Node *node)
     alive->ping_at_us = CORE_NEVER;
   else if (alive->ping_at_us == CORE_NEVER)
     alive->ping_at_us = node->now_us + ping_pause_us (node);
-  if (alive->changed)
+  if (alive->dial_at_us == 0)
     find_due (node, &alive->look_at_us, &alive->dial_at_us);
-  alive->changed = FALSE;
   at = MIN (at, MIN (alive->ping_at_us, MIN (alive->look_at_us, alive->dial_at_us)));
   return MIN (at, reach_due (node));
 }

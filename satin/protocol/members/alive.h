@@ -42,8 +42,8 @@ typedef struct
 {
   guint64 ping_at_us; /* CORE_NEVER: alone */
   guint64 look_at_us; /* who is silent is looked at then, besides whenever pings are sent */
-  guint64 dial_at_us; /* time of the next dial of a member, or search for one */
-  gboolean changed;   /* these two times are to be computed anew; until then neither is too late */
+  guint64 dial_at_us; /* time of the next dial of a member, or search for one; 0: this time and
+                         look_at_us are to be computed anew */
   GPtrArray *accused; /* of Accused */
 } Alive;
 
