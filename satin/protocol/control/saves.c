@@ -47,6 +47,12 @@ saves_retired (Node *node)
 }
 
 gboolean
+saves_wants_whole (const Node *node)
+{
+  return node->saves.whole_scan == CORE_NEVER;
+}
+
+gboolean
 saves_reaches (Node *node)
 {
   NodeId coordinator;
@@ -62,7 +68,7 @@ saves_renew (Node *node)
   if (!node->config.checkpoint)
     return;
   if (node->saves.rows > 0) /* else the next scan has all there is in any case */
-    node->saves.whole = TRUE;
+    node->saves.whole_scan = CORE_NEVER;
   node->stats.renewed++;
   events_renew (node);
   work_renew (node);
@@ -159,7 +165,7 @@ saves_on_rows (Node *node, GPtrArray *rows, guint64 risk_us)
     }
   if (!saves_reaches (node))
     {
-      node->saves.whole = TRUE;
+      node->saves.whole_scan = CORE_NEVER;
       work_not_sent (node, risk_us);
       return;
     }
@@ -197,10 +203,7 @@ scan (Node *node, gboolean whole)
 
   saves->scans++;
   if (whole && saves_reaches (node))
-    {
-      saves->whole_scan = saves->scans;
-      saves->whole = FALSE;
-    }
+    saves->whole_scan = saves->scans;
   buddy_on_scan (node, saves->scans, whole);
   core_emit (node, NODE_EFFECT_SCAN)->whole = whole;
   if (whole)
@@ -212,7 +215,7 @@ scan (Node *node, gboolean whole)
 guint64
 saves_scan (Node *node)
 {
-  return scan (node, (node->saves.whole && saves_reaches (node))
+  return scan (node, (saves_wants_whole (node) && saves_reaches (node))
                          || (buddy_takes (node) && buddy_wants_whole (node)));
 }
 
@@ -231,7 +234,7 @@ saves_on_served (Node *node, guint64 scan, guint64 cost_us)
   node->saves.rest_us = MAX (node->saves.rest_us, node->now_us + SAVES_REST * cost_us);
   buddy_on_served (node, scan);
   mirror_on_served (node, scan);
-  if (scan < node->saves.whole_scan || node->saves.whole || unsent_us == 0)
+  if (scan < node->saves.whole_scan || unsent_us == 0)
     return;
   node->work.unsent_us = 0; /* all rows have gone once more */
   saves_on_rows (node, none, unsent_us);
@@ -481,7 +484,7 @@ saves_tick (Node *node)
   saves_close_go_on (node);
   if (node->now_us < node->saves.at_us)
     return;
-  if (node->now_us < node->saves.rest_us && !node->saves.whole)
+  if (node->now_us < node->saves.rest_us && !saves_wants_whole (node))
     {
       node->saves.at_us = node->saves.rest_us;
       return;
@@ -511,5 +514,5 @@ saves_check (Node *node)
       g_assert (waiting->ticket >= ticket && waiting->ticket <= saves->tickets);
       ticket = waiting->ticket;
     }
-  g_assert (saves->whole_scan <= saves->scans);
+  g_assert (saves->whole_scan <= saves->scans || saves_wants_whole (node));
 }

@@ -54,10 +54,9 @@ typedef struct
   NodeId closer;      /* the master that wants the last publication … */
   guint32 request;    /* … under this number */
   guint64 told_by_us; /* … and at the latest then */
-  gboolean whole;     /* the next scan is of all rows */
   guint64 rows;       /* rows that the engine has reported so far */
   guint64 scans;      /* orders to the engine so far */
-  guint64 whole_scan; /* the last of them that was of all rows */
+  guint64 whole_scan; /* the last of them that was of all rows; CORE_NEVER: the next one is to be */
   guint64 tickets;    /* orders to the scribe so far */
   GQueue waiting;     /* of SavesTicket: rows that are not published yet */
   guint64 at_us;      /* of the next scan; CORE_NEVER: none */
@@ -72,6 +71,8 @@ void saves_promoted (Node *node, gboolean whole);
 void saves_retired (Node *node);
 /* The scribe has taken over. */
 void saves_opened (Node *node);
+/* TRUE: the next scan is to be of all rows. */
+gboolean saves_wants_whole (const Node *node);
 /* TRUE: the coordinator takes rows, and is this node or can be reached. */
 gboolean saves_reaches (Node *node);
 /* There is a new coordinator: the whole frontier is sent again, soon. */

@@ -71,7 +71,7 @@ report_drained (Node *node)
   if (node->stop.phase != STOP_HALTED || node->stop.owed_scan > 0
       || !lease_ready (node, &coordinator) || !saves_reaches (node))
     return;
-  if (node->saves.whole)
+  if (saves_wants_whole (node))
     {
       node->stop.owed_scan = saves_scan (node);
       return;
