@@ -266,7 +266,7 @@ test_finds_its_own (void)
   g_assert_true (held_waits_for_self (node, 4));
   node->stop.phase = STOP_HALTING;
   g_assert_true (held_waits_for_self (node, 5));
-  node->stop.phase = STOP_NONE;
+  node->stop.phase = STOP_RUNS;
   held_disown_self (node, 6);
   held_disown_self (node, 4);
   g_assert_cmpint (all[0]->lender, ==, LENDER_REPEAT);

@@ -46,8 +46,9 @@ halt (Node *node)
 {
   if (node->stop.phase >= STOP_HALTING)
     return;
-  if (node->stop.phase == STOP_NONE)
+  if (node->stop.wish == STOP_NONE)
     node->stop.patience_us = STOP_DRAIN_US; /* in case this node becomes master before it is over */
+  node->stop.wish = MAX (node->stop.wish, STOP_SUSPEND);
   node->stop.phase = node->leave.phase == LEAVE_HALTED ? STOP_HALTED : STOP_HALTING;
   if (node->leave.phase == LEAVE_NONE) /* otherwise it stops already */
     core_emit (node, NODE_EFFECT_HALT);
@@ -107,18 +108,18 @@ forward (Node *node)
     (void)member_send (node, &acting->id,
                        &(Message){ .kind = MESSAGE_SUSPEND,
                                    .number = node->stop.patience_us,
-                                   .flag = node->stop.cancelled });
+                                   .flag = node->stop.wish == STOP_CANCEL });
 }
 
 void
 stop_suspend (Node *node, guint64 patience_us)
 {
   Stop *stop = &node->stop;
-  gboolean again = stop->phase >= STOP_WANTED;
+  gboolean again = stop->wish != STOP_NONE;
   guint64 patience = patience_us > 0 ? patience_us : STOP_DRAIN_US;
 
   stop->patience_us = again ? MIN (stop->patience_us, patience) : patience;
-  stop->phase = MAX (stop->phase, STOP_WANTED);
+  stop->wish = MAX (stop->wish, STOP_SUSPEND);
   if (!roster_is_master (node))
     forward (node);
   else if (stop->phase < STOP_HALTING)
@@ -130,7 +131,7 @@ stop_suspend (Node *node, guint64 patience_us)
 void
 stop_cancel (Node *node)
 {
-  node->stop.cancelled = TRUE;
+  node->stop.wish = STOP_CANCEL;
   if (roster_is_master (node))
     end (node, NODE_END_CANCELLED, FALSE);
   else
@@ -348,7 +349,7 @@ stop_on_end (Node *node, guint64 code, gboolean finished)
 void
 stop_renew (Node *node)
 {
-  if (node->stop.phase >= STOP_WANTED || node->stop.cancelled)
+  if (node->stop.wish != STOP_NONE)
     forward (node);
   report_drained (node);
 }
@@ -360,8 +361,7 @@ stop_greet (Node *node, const NodeId *to)
 
   if (roster_is_master (node) && node->stop.phase >= STOP_HALTING)
     (void)member_send (node, to, &(Message){ .kind = MESSAGE_HALT });
-  else if ((node->stop.phase >= STOP_WANTED || node->stop.cancelled) && acting != NULL
-           && node_id_equal (&acting->id, to))
+  else if (node->stop.wish != STOP_NONE && acting != NULL && node_id_equal (&acting->id, to))
     {
       forward (node);
       report_drained (node);
@@ -410,11 +410,11 @@ stop_deposed (Node *node)
 gboolean
 stop_promoted (Node *node)
 {
-  if (node->stop.cancelled)
+  if (node->stop.wish == STOP_CANCEL)
     end (node, NODE_END_CANCELLED, FALSE);
   if (node->phase >= NODE_ENDED || poison_judge (node))
     return TRUE;
-  if (node->stop.phase == STOP_NONE)
+  if (node->stop.wish == STOP_NONE)
     return FALSE;
   for (guint i = 0; i < node->roster.members->len; i++)
     ((Member *)node->roster.members->pdata[i])->drained = 0;

@@ -9,19 +9,26 @@
 #define STOP_DRAIN_US (20 * G_USEC_PER_SEC) /* patience when nobody says another */
 #define STOP_ROWS_US (5 * G_USEC_PER_SEC) /* … at most, with rows for a coordinator that is new */
 
-/* How far this node is with a suspend; it never goes back. */
+/* What was asked for, here or elsewhere; it never goes back. */
 typedef enum
 {
   STOP_NONE,
-  STOP_WANTED,  /* one was asked for */
+  STOP_SUSPEND,
+  STOP_CANCEL
+} StopWish;
+
+/* How far this node is with a suspend; it never goes back. */
+typedef enum
+{
+  STOP_RUNS,
   STOP_HALTING, /* nothing new starts */
   STOP_HALTED   /* the engine has stopped */
 } StopPhase;
 
 typedef struct
 {
+  StopWish wish;
   StopPhase phase;
-  gboolean cancelled; /* a cancel was asked for */
   gboolean finished;  /* main returned `code`; of an ended run: main's return ended it */
   gboolean final;     /* the last publication was asked for */
   guint32 request;    /* … so many times */
