@@ -17,10 +17,10 @@ test_closed (void)
           const Message closed = { .count = 5, .flag = failed, .text = text ? "disk full" : NULL };
           Message stale = closed;
 
-          node->stop.request = 5;
+          node->stop.requests = 5;
           stop_on_closed (node, &closed);
           g_assert_cmpint (node->phase, ==, NODE_RUNS); /* this close was not requested */
-          node->stop.final = TRUE;
+          node->stop.awaited = 5;
           node->stop.finished = finished;
           node->stop.code = finished ? 3 : NODE_END_SUSPENDED;
           stale.count = 4;

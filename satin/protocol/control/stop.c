@@ -209,7 +209,7 @@ stop_finish (Node *node, guint64 code, GBytes *answer)
   g_clear_pointer (&node->stop.answer, g_bytes_unref);
   if (answer != NULL)
     node->stop.answer = g_bytes_ref (answer);
-  node->stop.final = FALSE; /* during a suspend it may be under way, without the answer */
+  node->stop.awaited = 0; /* during a suspend it may be under way, without the answer */
   stop_go_on (node);
 }
 
@@ -268,8 +268,8 @@ stop_go_on (Node *node)
   Stop *stop = &node->stop;
   NodeId coordinator;
 
-  if (stop->final || node->phase >= NODE_ENDED || !(stop->finished || stop->phase >= STOP_HALTING)
-      || !roster_is_master (node))
+  if (stop->awaited > 0 || node->phase >= NODE_ENDED
+      || !(stop->finished || stop->phase >= STOP_HALTING) || !roster_is_master (node))
     return;
   if (!node->config.checkpoint)
     {
@@ -289,9 +289,9 @@ stop_go_on (Node *node)
   if (!stop->finished)
     stop->code = NODE_END_SUSPENDED;
   node->stats.expired += !stop->finished && !is_drained (node);
-  stop->final = TRUE;
+  stop->awaited = ++stop->requests;
   Message message = { .kind = MESSAGE_CLOSE,
-                      .count = ++stop->request,
+                      .count = stop->awaited,
                       .number = stop->code,
                       .flag = stop->answer != NULL,
                       .value = stop->answer };
@@ -306,7 +306,7 @@ stop_on_closed (Node *node, const Message *m)
 {
   const char *why = m->text;
 
-  if (!node->stop.final || m->count != node->stop.request)
+  if (node->stop.awaited == 0 || m->count != node->stop.awaited)
     return;
   if (m->flag && (why == NULL || *why == '\0'))
     why = "the last publication of the checkpoint failed";
@@ -372,13 +372,13 @@ void
 stop_coordinator_is_new (Node *node)
 {
   if (roster_is_master (node))
-    node->stop.final = FALSE;
+    node->stop.awaited = 0;
 }
 
 void
 stop_nobody_writes (Node *node)
 {
-  node->stop.final = FALSE; /* the coordinator that was asked to close is gone */
+  node->stop.awaited = 0; /* the coordinator that was asked to close is gone */
   stop_go_on (node);
 }
 
@@ -396,7 +396,7 @@ void
 stop_coordinator_is_ready (Node *node)
 {
   if (roster_is_master (node))
-    node->stop.final = FALSE; /* the last request may be lost, so it is repeated */
+    node->stop.awaited = 0; /* the last request may be lost, so it is repeated */
   report_drained (node);
   stop_go_on (node);
 }
@@ -404,7 +404,8 @@ stop_coordinator_is_ready (Node *node)
 void
 stop_deposed (Node *node)
 {
-  node->stop.final = node->stop.finished = FALSE;
+  node->stop.awaited = 0;
+  node->stop.finished = FALSE;
 }
 
 gboolean
@@ -427,7 +428,7 @@ stop_due (Node *node)
 {
   const Stop *stop = &node->stop;
 
-  if (stop->phase < STOP_HALTING || stop->final || !roster_is_master (node))
+  if (stop->phase < STOP_HALTING || stop->awaited > 0 || !roster_is_master (node))
     return CORE_NEVER;
   if (node->now_us < stop->until_us)
     return stop->until_us;

@@ -30,8 +30,8 @@ typedef struct
   StopWish wish;
   StopPhase phase;
   gboolean finished;  /* main returned `code`; of an ended run: main's return ended it */
-  gboolean final;     /* the last publication was asked for */
-  guint32 request;    /* … so many times */
+  guint32 requests;   /* for the last publication, so far … */
+  guint32 awaited;    /* … and the one whose answer is awaited; 0: none */
   guint64 code;
   GBytes *answer;      /* (nullable) … with this answer */
   char *sentence;      /* (nullable) why the run ends, for people */
