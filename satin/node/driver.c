@@ -415,8 +415,9 @@ node_config (Driver *driver, guint64 seed)
                        .n_bests = best_count (),
                        .program = config->program,
                        .build = config->identity.build,
-                       .checkpoint = config->checkpoint != NULL,
-                       .kept = config->kept,
+                       .checkpoint = config->checkpoint == NULL ? NODE_CHECKPOINT_NONE
+                                     : config->kept             ? NODE_CHECKPOINT_KEPT
+                                                                : NODE_CHECKPOINT_NEW,
                        .steal = config->steal,
                        .closed = config->closed,
                        .invited = config->invited,

@@ -40,7 +40,8 @@ typedef struct
   gboolean founder, solo;
   gboolean embedded; /* solo, in a program with a main of its own: never ends the process */
   gboolean far;      /* on another host than the launcher: its folder is its own (relay.h) */
-  gboolean closed, invited, kept; /* see NodeConfig */
+  gboolean closed, invited; /* see NodeConfig */
+  gboolean kept;            /* see NODE_CHECKPOINT_KEPT */
   NodeSteal steal;
   PlanName protect;
   double verify; /* the share of the work that is done twice; 0: none */

@@ -87,6 +87,15 @@ typedef enum
   NODE_STEAL_MW   /* the master only */
 } NodeSteal;
 
+/* With a checkpoint the run needs a coordinator. A run may get one later (NODE_EVENT_CHECKPOINT).
+ */
+typedef enum
+{
+  NODE_CHECKPOINT_NONE,
+  NODE_CHECKPOINT_NEW,
+  NODE_CHECKPOINT_KEPT /* founder: a publication of this run stands there already */
+} NodeCheckpoint;
+
 typedef struct
 {
   gboolean founder;    /* TRUE: start a run; FALSE: join the one at `addresses` */
@@ -101,8 +110,7 @@ typedef struct
   guint32 n_bests;     /* BEST values of the program */
   Digest program;      /* of program name, job table, arguments: the same on every node */
   const char *build;   /* of the program, the same on every node; NULL: "" */
-  gboolean checkpoint; /* the run needs a coordinator; a LEASE with a place also sets it */
-  gboolean kept;       /* founder: a publication of this run stands there already */
+  NodeCheckpoint checkpoint;
   NodeSteal steal;
   guint dense;     /* up to so many members each pair has a link: contacts.h; 0: NODE_DENSE */
   double verify;   /* this share of results is computed twice (verify.h); 0: none */

@@ -143,8 +143,9 @@ process_start (Sim *sim, gboolean founder, gboolean stranger)
                         .workers = plan->seats,
                         .n_bests = plan->n_bests,
                         .program = plan->tree->jobs[0].digest,
-                        .checkpoint = plan->checkpoint,
-                        .kept = founder && sim->outcome->lives > 1,
+                        .checkpoint = !plan->checkpoint                    ? NODE_CHECKPOINT_NONE
+                                      : founder && sim->outcome->lives > 1 ? NODE_CHECKPOINT_KEPT
+                                                                           : NODE_CHECKPOINT_NEW,
                         .plan = plan_knobs (plan->naive                   ? PLAN_NAIVE
                                             : plan->buddies == SIM_MIRROR ? PLAN_MIRROR
                                             : plan->buddies == SIM_CUT    ? PLAN_CUT

@@ -349,11 +349,12 @@ add_peer (World *world, gboolean solo)
                                             : world->buddies ? PLAN_AUTO
                                                              : PLAN_ORPHAN),
                         .verify = world->verify,
-                        .checkpoint = world->checkpoint,
+                        .checkpoint = !world->checkpoint ? NODE_CHECKPOINT_NONE
+                                      : world->kept      ? NODE_CHECKPOINT_KEPT
+                                                         : NODE_CHECKPOINT_NEW,
                         .heartbeat_us = world->heartbeat_us,
                         .silence_us = world->silence_us,
                         .closed = world->closed,
-                        .kept = world->kept,
                         .invited = world->invites,
                         .save_interval_us = G_USEC_PER_SEC,
                         .stems = world->stems,

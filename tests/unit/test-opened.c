@@ -103,7 +103,7 @@ __wrap_node_new (const NodeConfig *config)
         config->workers, ways[config->steal], plan_of (&config->plan), config->verify,
         flag (config->founder, " founder"), flag (config->closed, " closed"),
         flag (config->invited, " invited"), flag (config->checkpoint, " saves"),
-        flag (config->kept, " kept"));
+        flag (config->checkpoint == NODE_CHECKPOINT_KEPT, " kept"));
   tell ("node: heartbeat %" G_GUINT64_FORMAT " silence %" G_GUINT64_FORMAT
         " saves %" G_GUINT64_FORMAT " copies %" G_GUINT64_FORMAT "%s\n",
         config->heartbeat_us, config->silence_us, config->save_interval_us, config->copy_us,

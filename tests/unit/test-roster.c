@@ -187,7 +187,7 @@ static void
 leave_out (Observer *observer, const MessageMember *newcomer)
 {
   Message roster = next_roster (observer);
-  observer->node->config.checkpoint = TRUE; /* there is a ledger */
+  observer->node->config.checkpoint = NODE_CHECKPOINT_NEW; /* there is a ledger */
 
   g_array_append_val (roster.members, *newcomer);
   tell_roster (observer, 0, &roster);

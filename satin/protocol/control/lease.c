@@ -215,7 +215,7 @@ lease_set_place (Node *node, const char *place)
   if (node->config.checkpoint || node->config.plan.drops_orphans || !core_is_member (node)
       || node->stop.phase >= STOP_HALTING || node->stop.finished)
     return;
-  node->config.checkpoint = TRUE;
+  node->config.checkpoint = NODE_CHECKPOINT_NEW;
   node->lease.place = g_strdup (place);
   core_emit (node, NODE_EFFECT_CHECKPOINT)->text = g_strdup (place);
   if (roster_is_master (node))

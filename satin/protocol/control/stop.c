@@ -59,7 +59,9 @@ halt (Node *node)
 static gboolean
 has_nothing_to_save (Node *node)
 {
-  return !node->config.checkpoint || (node->config.kept && node->lease.state == LEASE_STARTING);
+  return !node->config.checkpoint
+         || (node->config.checkpoint == NODE_CHECKPOINT_KEPT
+             && node->lease.state == LEASE_STARTING);
 }
 
 /* Tells the coordinator, which tells the master, that this node has sent everything. A new
