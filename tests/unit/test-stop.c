@@ -41,10 +41,34 @@ test_closed (void)
         }
 }
 
+/* A cancel outweighs a suspend, in either order: the node that becomes master ends the run without
+ * the last publication. */
+static void
+test_a_cancel_outweighs_a_suspend (void)
+{
+  for (guint first = 0; first < 2; first++)
+    {
+      g_autoptr (World) world = world_new (2, TRUE);
+      Node *node = alone (world, 1);
+
+      for (guint i = 0; i < 2; i++)
+        if (i == first)
+          stop_cancel (node);
+        else
+          stop_suspend (node, 0);
+      g_assert_true (stop_has_begun (node));
+      g_assert_cmpint (node->phase, ==, NODE_RUNS); /* its master has not said so */
+      g_assert_true (stop_promoted (node));
+      g_assert_cmpint (node->phase, ==, NODE_ENDED);
+      g_assert_cmpuint (node->stop.code, ==, NODE_END_CANCELLED);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/stop/closed", test_closed);
+  g_test_add_func ("/stop/a-cancel-outweighs-a-suspend", test_a_cancel_outweighs_a_suspend);
   return g_test_run ();
 }
