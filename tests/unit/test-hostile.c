@@ -7,9 +7,24 @@
 #include "storage/recover/guard.h"
 
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #define ROWS 2000
 #define MEMORY_KIB_MAX (400 * 1024)
+
+/* Of a damaged file, for eight sizes of pages and each with some bytes in a chain. */
+#define READINGS_MAX 60
+
+static guint64 n_read; /* bytes, by our own code */
+
+ssize_t
+pread (int fd, void *to, size_t size, off_t at)
+{
+  ssize_t n = syscall (SYS_pread64, fd, to, size, at);
+  n_read += n > 0 ? (guint64)n : 0;
+  return n;
+}
 
 typedef struct
 {
@@ -181,6 +196,79 @@ test_headers_of_another_kind (Fixture *f, gconstpointer unused)
   g_free (image.data);
 }
 
+#define PAGE 4096
+#define CHAIN_PAGES 30u
+
+/* Pages full of results, each of which claims to continue through all pages behind its own. A
+ * result has a path of no bytes, a digest of 16, a value of all the rest and a sum of 16; so many
+ * of its bytes lie in its own page that its pointer falls between two others. */
+static void
+forge_chains (guint8 *pages, guint32 first)
+{
+  static const guint8 head[]
+      = { 17, 13, 8, 8, 44, 0, 0, 0, 0, 8, 8, 8, 0, 0, 8, 8, 44 }; /* the value's type: at 5 */
+  for (guint32 i = 0; i < CHAIN_PAGES; i++)
+    {
+      guint8 *page = pages + (gsize)i * PAGE;
+      guint64 payload = 500 + (guint64)(CHAIN_PAGES - 1 - i) * (PAGE - 4);
+      guint64 type = 12 + 2 * (payload - sizeof head - 32);
+      put_word (page, i + 1 < CHAIN_PAGES ? first + i + 1 : 0);
+      for (guint at = 4; at + 1000 < PAGE && i + 1 < CHAIN_PAGES; at += 32)
+        {
+          memcpy (page + at, head, sizeof head);
+          for (guint k = 0; k < 4; k++)
+            page[at + 5 + k] = (guint8)(type >> 7 * (3 - k)) | (k < 3 ? 0x80 : 0);
+          page[at + 8] &= 0x7f;
+          put_word (page + at + 500, first + i + 1);
+        }
+    }
+}
+
+/* A file full of records that claim to continue for many pages costs some readings of its length
+ * for each size that its pages may have, not one for each record. */
+static void
+test_chains_cost_what_the_file_is_long (Fixture *f, gconstpointer unused)
+{
+  Image image = make_image (f);
+  gsize at = (image.size + PAGE - 1) / PAGE * PAGE, size = at + CHAIN_PAGES * PAGE;
+  (void)unused;
+  image.data = g_realloc (image.data, size);
+  memset (image.data, 0, 100);
+  memset (image.data + image.size, 0, size - image.size);
+  forge_chains (image.data + at, (guint32)(at / PAGE) + 1);
+  memset (memmem (image.data, size, "satin spare page", 16), 0, 16); /* nothing is mended */
+  put_back (f, image.data, size);
+  n_read = 0;
+  g_assert_cmpuint (look (f), ==, ROWS);
+  g_test_message ("%.1f readings", (double)n_read / (double)size);
+  g_assert_cmpuint (n_read, <, READINGS_MAX * size);
+  g_free (image.data);
+}
+
+/* A file without the identity of its rows, full of texts that may be it, is refused at once: only
+ * some of the texts are tried. */
+static void
+test_texts_without_end (Fixture *f, gconstpointer unused)
+{
+  static const gsize text_bytes = 60000;
+  Image image = make_image (f);
+  g_autofree guint8 *copy = g_malloc (PAGE + text_bytes);
+  guint8 *found = image.data;
+  (void)unused;
+  while ((found
+          = memmem (found, (gsize)(image.data + image.size - found), IDENTITY, strlen (IDENTITY)))
+         != NULL)
+    memset (found, 'x', strlen (IDENTITY));
+  memcpy (copy, image.data + PAGE, PAGE); /* with some rows */
+  for (gsize i = 0; i < text_bytes; i++)
+    copy[PAGE + i] = (guint8) "0123456789abcdef"[g_test_rand_int_range (0, 16)];
+  put_back (f, copy, PAGE + text_bytes);
+  double began_s = processor_s ();
+  g_assert_cmpuint (look (f), ==, 0);
+  g_assert_cmpfloat (processor_s () - began_s, <, 20);
+  g_free (image.data);
+}
+
 /* A file with the header of a checkpoint is ours, in whatever state and of whatever format. */
 static void
 test_whose_header_it_is (Fixture *f, gconstpointer unused)
@@ -345,6 +433,8 @@ main (int argc, char **argv)
     { "/hostile/trees-in-circles", test_trees_in_circles },
     { "/hostile/headers-that-lie", test_headers_that_lie },
     { "/hostile/headers-of-another-kind", test_headers_of_another_kind },
+    { "/hostile/chains-cost-what-the-file-is-long", test_chains_cost_what_the_file_is_long },
+    { "/hostile/texts-without-end", test_texts_without_end },
     { "/hostile/whose-header-it-is", test_whose_header_it_is },
     { "/hostile/rows-far-behind", test_rows_far_behind },
     { "/hostile/schemas-with-a-sting", test_schemas_with_a_sting },

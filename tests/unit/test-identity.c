@@ -204,6 +204,33 @@ test_names_in_errors (void)
   identity_rename_error (NULL, "a", "b");
 }
 
+/* Each single byte counts, of a build and of an identity. */
+static void
+test_near_misses (void)
+{
+  Identity found = sample ("run-1", "app", "8"), wanted = sample ("run-1", "app", "8");
+  found.build = g_strdup (BUILD);
+  wanted.build = g_strdup (BUILD);
+  g_assert_true (identity_matches (&found, &wanted, "t", NULL));
+  struct
+  {
+    char *bytes;
+    gsize size;
+  } parts[]
+      = { { found.build, strlen (BUILD) }, { (char *)found.identity.bytes, sizeof (Digest) } };
+  for (guint p = 0; p < G_N_ELEMENTS (parts); p++)
+    for (gsize i = 0; i < parts[p].size; i++)
+      {
+        g_autoptr (GError) error = NULL;
+        parts[p].bytes[i] ^= 1;
+        g_assert_false (identity_matches (&found, &wanted, "t", &error));
+        g_assert_error (error, COORDINATOR_ERROR, COORDINATOR_ERROR_UNUSABLE);
+        parts[p].bytes[i] ^= 1;
+      }
+  identity_clear (&found);
+  identity_clear (&wanted);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -212,5 +239,6 @@ main (int argc, char **argv)
   g_test_add_func ("/identity/differences", test_differences);
   g_test_add_func ("/identity/builds", test_builds);
   g_test_add_func ("/identity/names-in-errors", test_names_in_errors);
+  g_test_add_func ("/identity/near-misses", test_near_misses);
   return g_test_run ();
 }

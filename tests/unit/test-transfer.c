@@ -4,7 +4,10 @@
  * need not be checkpoints. Links coordinator, storage and value. */
 #include "far.h"
 
+#include "coordinator/bid.h"
 #include "coordinator/courier.h"
+
+#include <curl/curl.h>
 
 #define FILE_BYTES 200000 /* several parts of a transfer */
 #define MARK_AT 92        /* PLACE_MARK_AT of place.h, which checkpoint.h excludes */
@@ -357,6 +360,70 @@ test_given_up (void)
   given_up (&far_kinds[0]);
 }
 
+/* The time that the last request might take; 0: as long as it takes. */
+static double
+limit_s (void)
+{
+  g_autofree char *ms = shelf_option (CURLOPT_TIMEOUT_MS);
+  return ms != NULL ? g_ascii_strtod (ms, NULL) / 1000 : 0;
+}
+
+typedef enum
+{
+  LOOK,
+  COPY_FROM,
+  COPY_TO,
+  SET_ASIDE,
+  BID,
+  ASKERS
+} Asker;
+
+static gboolean
+ask_store (Asker asker, const char *uri, const char *path, GError **error)
+{
+  Identity identity = identity_make ("run-1", "app", "8");
+  Restore restore = { 0 };
+  BidResult bid;
+  g_autofree char *name = NULL;
+  gboolean good = asker == LOOK        ? restore_look (uri, &restore, error)
+                  : asker == COPY_FROM ? restore_copy (uri, path, error)
+                  : asker == COPY_TO   ? restore_copy (path, uri, error)
+                  : asker == SET_ASIDE ? (name = restore_set_aside (uri, error)) != NULL
+                                       : bid_make (uri, &identity, &bid, error);
+  restore_clear (&restore);
+  identity_clear (&identity);
+  return good;
+}
+
+/* Each asks a store first what there is. A store that says nothing is given up after some seconds.
+ * What is sent then may take as long as it takes. */
+static void
+store_is_asked_first (const FarKind *kind)
+{
+  g_autoptr (Place) place = place_new ();
+  g_autoptr (GError) error = NULL;
+  for (Asker asker = 0; asker < ASKERS; asker++)
+    {
+      shelf_fail (SHELF_SILENT, 1, G_MAXUINT);
+      g_assert_false (ask_store (asker, kind->uri, place->target, &error));
+      g_assert_error (error, COORDINATOR_ERROR, COORDINATOR_ERROR_STORE);
+      g_clear_error (&error);
+      g_assert_cmpuint (shelf_requests (), ==, 1);
+      g_assert_cmpfloat (limit_s (), >, 0);
+      g_assert_cmpfloat (limit_s (), <=, 8);
+    }
+  shelf_fail (SHELF_SOUND, 0, 0);
+  g_assert_true (g_file_set_contents (place->target, "a file", -1, NULL));
+  g_assert_true (ask_store (COPY_TO, kind->uri, place->target, NULL));
+  g_assert_cmpfloat (limit_s (), ==, 0);
+}
+
+static void
+test_store_is_asked_first (void)
+{
+  for_each_kind (store_is_asked_first);
+}
+
 static void
 take_5_s (void)
 {
@@ -450,5 +517,6 @@ main (int argc, char **argv)
   g_test_add_func ("/transfer/kept-aside", test_kept_aside);
   g_test_add_func ("/transfer/slow-at-the-beginning", test_slow_at_the_beginning);
   g_test_add_func ("/transfer/given-up", test_given_up);
+  g_test_add_func ("/transfer/store-is-asked-first", test_store_is_asked_first);
   return g_test_run ();
 }
