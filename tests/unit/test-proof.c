@@ -235,6 +235,10 @@ test_a_strangers_file_is_used_by_trust_alone (void)
   g_assert_no_error (error);
   g_autofree char *told = ledger_take_damage (ledger);
   g_assert_nonnull (strstr (told, "--trust"));
+  ledger_free (ledger);
+  ledger = begin (place, "run-2", TRUE, &error); /* takes over: the run was warned */
+  g_assert_no_error (error);
+  g_assert_null (ledger_take_damage (ledger));
   g_assert_true (put (ledger, row_make ("/2", 3, 1, 0.1), FALSE, &error));
   ledger_free (ledger);
   be ("me");

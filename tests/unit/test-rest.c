@@ -183,6 +183,92 @@ test_one_that_stood_still_is_forgiven (void)
   scribe_free (scribe);
 }
 
+/* That bases are slow says nothing of deltas, and a slow one counts when the next of its kind is
+ * slow, too. */
+static void
+test_slow_of_its_kind (void)
+{
+  static const struct
+  {
+    gsize bytes; /* so many more are a base, fewer a delta */
+    gboolean is_slow, counts;
+  } steps[] = { { 400000, FALSE, FALSE },
+                { 1, TRUE, FALSE },
+                { 800000, TRUE, FALSE },
+                { 1, FALSE, FALSE },
+                { 2000000, TRUE, TRUE } };
+  g_autoptr (Place) place = place_new ();
+  Identity identity = identity_make ("run-1", "app", "8");
+  ScribeConfig config = place_config (place, INTERVAL_US);
+  g_autoptr (GError) error = NULL;
+
+  config.delta_from = 10000;
+  Scribe *scribe = scribe_new (&config, &identity, &error);
+  g_assert_no_error (error);
+  identity_clear (&identity);
+  for (guint i = 0; i <= G_N_ELEMENTS (steps); i++)
+    {
+      gboolean is_last = i == G_N_ELEMENTS (steps);
+      __atomic_store_n (&sync_us, !is_last && steps[i].is_slow ? SYNC_US : 0, __ATOMIC_SEQ_CST);
+      Publication one = publish_one (scribe, place, i + 1, is_last ? 1 : steps[i].bytes);
+      g_assert_cmpint (one.rest_us > INTERVAL_US, ==, i > 0 && steps[i - 1].counts);
+      g_assert_cmpuint (place_strangers (place), ==, is_last || steps[i].bytes == 1);
+    }
+  finish (place, scribe);
+  scribe_free (scribe);
+}
+
+/* A longer interval is told when it is longer than two seconds, and again when it has doubled. The
+ * figures are those of the publications. */
+static void
+test_what_is_told_of_a_slow_place (void)
+{
+  static const struct
+  {
+    gint64 sync_us;
+    guint n_told;
+  } steps[] = { { 1000, 0 }, { 120000, 1 }, { 180000, 1 }, { 260000, 2 } };
+  g_autoptr (Place) place = place_new ();
+  Scribe *scribe = start (place, INTERVAL_US, "run-1");
+  Publication one = { 0 };
+
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (steps); i++)
+    {
+      ScribeStats stats;
+      __atomic_store_n (&sync_us, steps[i / 2].sync_us, __ATOMIC_SEQ_CST);
+      __atomic_store_n (&cpu_us, 1000 * (i + 1), __ATOMIC_SEQ_CST);
+      one = publish_one (scribe, place, i + 1, 1);
+      scribe_stats (scribe, &stats);
+      g_assert_cmpint (stats.published_us, ==, __atomic_load_n (&now_us, __ATOMIC_SEQ_CST));
+      g_assert_cmpuint (stats.cpu_us, >=, 1000 * i); /* of the round before */
+      if (i % 2 == 0) /* what is told of a publication comes after it, before the next */
+        g_assert_cmpuint (trouble_of (place), ==, i > 0 ? steps[i / 2 - 1].n_told : 0);
+    }
+  scribe_load (scribe, NULL);
+  place_wait (place, &place->n_restored_final, 1);
+  g_assert_cmpuint (trouble_of (place), ==, 2);
+  g_autofree char *told = g_strdup_printf (
+      "publishing takes %.3g s, so it is done every %.3g s, not every %.3g s",
+      (double)one.took_us / 1e6, (double)one.took_us * SHARE / 1e6, (double)INTERVAL_US / 1e6);
+  g_assert_nonnull (strstr (place->trouble, told));
+  finish (place, scribe);
+  scribe_free (scribe);
+}
+
+/* The first publication does not wait for the interval: it shows soon that the place can be
+ * used. */
+static void
+test_the_first_comes_soon (void)
+{
+  g_autoptr (Place) place = place_new ();
+  Scribe *scribe = start (place, HOUR_US, "run-1");
+
+  __atomic_store_n (&sync_us, 0, __ATOMIC_SEQ_CST);
+  g_assert_cmpint (publish_one (scribe, place, 1, 1).rest_us, <=, 50000);
+  g_assert_cmpuint ((guint64)publish_one (scribe, place, 2, 1).rest_us, ==, HOUR_US);
+  scribe_free (scribe);
+}
+
 /* Without a stated interval, publications take a hundredth of one processor's time since the last
  * one; the first costs nothing yet. */
 static void
@@ -269,6 +355,9 @@ main (int argc, char **argv)
   g_test_add_func ("/rest/a-slow-place-stretches-the-interval",
                    test_a_slow_place_stretches_the_interval);
   g_test_add_func ("/rest/one-that-stood-still-is-forgiven", test_one_that_stood_still_is_forgiven);
+  g_test_add_func ("/rest/slow-of-its-kind", test_slow_of_its_kind);
+  g_test_add_func ("/rest/what-is-told-of-a-slow-place", test_what_is_told_of_a_slow_place);
+  g_test_add_func ("/rest/the-first-comes-soon", test_the_first_comes_soon);
   g_test_add_func ("/rest/no-interval-means-as-often-as-it-is-worth",
                    test_no_interval_means_as_often_as_it_is_worth);
   g_test_add_func ("/rest/what-is-large-is-written-at-once", test_what_is_large_is_written_at_once);

@@ -11,6 +11,7 @@
 
 static gint64 now_us = G_USEC_PER_SEC; /* atomic */
 static gint is_broken;                 /* atomic: nothing can be synced */
+static gint64 failing_us;              /* atomic: how long it takes until a sync has failed */
 
 static struct
 {
@@ -19,9 +20,10 @@ static struct
   pthread_cond_t *on; /* the condition on which the scribe waits … */
   pthread_mutex_t *with;
   guint n_waits; /* … the number of its waits */
+  gint64 until_us; /* … and the end of this one */
   guint n_trouble, n_final, n_failed, n_said;
   guint waits_at_news; /* n_waits when it last failed */
-  guint n_published;
+  guint n_published, n_loaded;
   guint64 ticket, generation;
 } seen = { .lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER };
 
@@ -41,8 +43,11 @@ int
 fsync (int fd)
 {
   (void)fd;
+  if (!g_atomic_int_get (&is_broken))
+    return 0;
+  __atomic_fetch_add (&now_us, __atomic_load_n (&failing_us, __ATOMIC_SEQ_CST), __ATOMIC_SEQ_CST);
   errno = EIO;
-  return g_atomic_int_get (&is_broken) ? -1 : 0;
+  return -1;
 }
 
 int
@@ -55,8 +60,8 @@ int
 pthread_cond_timedwait (pthread_cond_t *cond, pthread_mutex_t *lock,
                         const struct timespec *deadline)
 {
-  (void)deadline;
   pthread_mutex_lock (&seen.lock);
+  seen.until_us = deadline->tv_sec * G_USEC_PER_SEC + deadline->tv_nsec / 1000;
   seen.on = cond;
   seen.with = lock;
   seen.n_waits++;
@@ -83,6 +88,8 @@ note (const ScribeNews *news, void *unused)
       seen.n_said++;
       seen.waits_at_news = seen.n_waits;
     }
+  else if (news->kind == SCRIBE_RESTORED)
+    seen.n_loaded += news->rows->len;
   else if (news->kind == SCRIBE_PUBLISHED)
     {
       g_assert_cmpuint (news->ticket, >=, seen.ticket);
@@ -125,22 +132,28 @@ move_clock (gint64 us)
 }
 
 static Scribe *
-begin_as (Place *place, gboolean is_thrifty)
+begin_by (ScribeConfig config)
 {
   Identity identity = identity_make ("run-1", "app", "8");
   g_autoptr (GError) error = NULL;
-  ScribeConfig config = place_config (place, INTERVAL_US);
   seen.on = NULL;
   seen.n_waits = seen.n_trouble = seen.n_final = seen.n_failed = seen.n_said = 0;
-  seen.waits_at_news = seen.n_published = 0;
+  seen.waits_at_news = seen.n_published = seen.n_loaded = 0;
   seen.ticket = seen.generation = 0;
   config.notify = note;
-  config.is_thrifty = is_thrifty;
   g_atomic_int_set (&is_broken, FALSE);
   Scribe *scribe = scribe_new (&config, &identity, &error);
   g_assert_no_error (error);
   identity_clear (&identity);
   return scribe;
+}
+
+static Scribe *
+begin_as (Place *place, gboolean is_thrifty)
+{
+  ScribeConfig config = place_config (place, INTERVAL_US);
+  config.is_thrifty = is_thrifty;
+  return begin_by (config);
 }
 
 static Scribe *
@@ -260,6 +273,67 @@ test_what_waits_in_memory_is_limited (void)
     }
 }
 
+/* After a failure the next try comes after the interval, or sooner if that is long; later if it
+ * took long to fail, but not by more than a minute. */
+static void
+test_when_it_is_tried_again (void)
+{
+  static const struct
+  {
+    guint64 interval_us;
+    gint64 failing_us, least_us, most_us;
+  } cases[] = {
+    { 1000 * 1000, 0, 1000 * 1000, 1000 * 1000 },
+    { HOUR_US, 0, INTERVAL_US, INTERVAL_US },
+    { INTERVAL_US, 2 * G_USEC_PER_SEC, 18 * G_USEC_PER_SEC, MINUTE_US },
+    { INTERVAL_US, 60 * G_USEC_PER_SEC, MINUTE_US, MINUTE_US },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (Place) place = place_new ();
+      Scribe *scribe = begin_by (place_config (place, cases[i].interval_us));
+      wait_for (&seen.n_waits, 1);
+      __atomic_store_n (&failing_us, cases[i].failing_us, __ATOMIC_SEQ_CST);
+      g_atomic_int_set (&is_broken, TRUE);
+      save_one (scribe, row_make ("/0", 1, 1, 0.1));
+      move_clock (INTERVAL_US);
+      wait_for (&seen.n_trouble, 1);
+      wait_for_rest (G_MAXUINT);
+      pthread_mutex_lock (&seen.lock);
+      gint64 rest_us = seen.until_us - g_get_monotonic_time ();
+      pthread_mutex_unlock (&seen.lock);
+      g_test_message ("rests %" G_GINT64_FORMAT " us", rest_us);
+      g_assert_cmpint (rest_us, >=, cases[i].least_us);
+      g_assert_cmpint (rest_us, <=, cases[i].most_us);
+      finish_well (scribe, place, "1");
+    }
+}
+
+/* A scribe that only reads answers loads, with what was saved meanwhile. It acknowledges nothing,
+ * since nothing is published. */
+static void
+test_a_reader_has_no_ticks (void)
+{
+  g_autoptr (Place) place = place_new ();
+  Scribe *scribe = begin (place);
+  save_one (scribe, row_make ("/0", 1, 1, 0.1));
+  finish_well (scribe, place, "1");
+  ScribeConfig config = place_config (place, INTERVAL_US);
+  config.reads_only = TRUE;
+  scribe = begin_by (config);
+  for (guint i = 1; i <= 3; i++)
+    {
+      __atomic_fetch_add (&now_us, INTERVAL_US, __ATOMIC_SEQ_CST); /* a tick would be due */
+      save_one (scribe, row_make ("/1", 1, 1, 0.1));
+      scribe_ticket (scribe, i);
+      scribe_load (scribe, NULL);
+      wait_for (&seen.n_loaded, 2 * i);
+    }
+  g_assert_cmpuint (seen.n_published, ==, 0);
+  scribe_free (scribe);
+  assert_answer (place->target, "SELECT count(*) FROM result", "1");
+}
+
 int
 main (int argc, char **argv)
 {
@@ -271,5 +345,7 @@ main (int argc, char **argv)
   g_test_add_func ("/scribe-time/numbers-never-fall", test_numbers_never_fall);
   g_test_add_func ("/scribe-time/what-waits-in-memory-is-limited",
                    test_what_waits_in_memory_is_limited);
+  g_test_add_func ("/scribe-time/when-it-is-tried-again", test_when_it_is_tried_again);
+  g_test_add_func ("/scribe-time/a-reader-has-no-ticks", test_a_reader_has_no_ticks);
   return g_test_run ();
 }
