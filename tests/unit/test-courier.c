@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What coordinator/courier.c and ledger-ahead.c do when other processes use the same URI: they
- * publish there, or remove or damage the file. Uses the store in memory (shelf.h). Links
- * coordinator, storage and value. */
+/* What coordinator/courier.c, scribe-far.c and ledger-ahead.c do when other processes use the same
+ * URI, which publish there, or remove or damage the file; and how long they wait for a slow store.
+ * Uses the store in memory (shelf.h). Links coordinator, storage and value. */
 #include "far.h"
 
 #include "coordinator/courier.h"
@@ -304,6 +304,175 @@ test_removed_after_a_look (void)
   for_each_kind (removed_after_a_look);
 }
 
+/* ---- slow stores ---- */
+
+/* Before each request: a delta stands only beside a base whose header says so (PLACE_MARK_AT of
+ * place.h, which checkpoint.h excludes); for no reader would look for another. */
+static void
+check_mark (gpointer data)
+{
+  g_autoptr (GBytes) base = shelf_get (FAR_FILE), delta = shelf_get (FAR_DELTA);
+  const guint8 *bytes = base != NULL ? g_bytes_get_data (base, NULL) : NULL;
+  g_assert_true (delta == NULL || (bytes != NULL && bytes[92] >= 0x80));
+  *(gboolean *)data |= delta != NULL;
+}
+
+static void
+test_a_base_without_a_mark (void)
+{
+  gboolean had_delta = FALSE;
+  far_begin (&far_kinds[0]);
+  g_autoptr (Place) place = far_place_new (&far_kinds[0]);
+  Scribe *scribe = far_start (place, HOUR_US, 0);
+  save_many (scribe, 0, BASE_ROWS);
+  finish_all (place, scribe);
+  shelf_between (0, check_mark, &had_delta);
+  scribe = far_start (place, MS_US, FROM_BYTES);
+  for (guint i = 0; i < 2; i++)
+    {
+      save_many (scribe, BASE_ROWS + 10 * i, 10);
+      wait_published (place, scribe);
+    }
+  finish_all (place, scribe);
+  shelf_between (0, NULL, NULL);
+  g_assert_true (had_delta);
+  assert_rows (place->target, BASE_ROWS + 20);
+}
+
+typedef struct
+{
+  Scribe *scribe;
+  guint n;
+  gboolean finishes; /* calls scribe_finish at the first part */
+} Slow;
+
+static Slow slow;
+
+/* Each part of a file takes five seconds, in which the scribe looks after the transfer. */
+static void
+take_5_s (void)
+{
+  const struct timespec pause = { .tv_nsec = 5000000 };
+  g_autofree char *path = g_strdup_printf ("/%u", 90000 + slow.n++);
+  if (slow.finishes && slow.n == 1)
+    scribe_finish (slow.scribe);
+  else if (!slow.finishes)
+    save_one (slow.scribe, row_make (path, 1, 1, 1e-6));
+  (void)nanosleep (&pause, NULL);
+  __atomic_fetch_add (&far_skipped_us, 5 * G_USEC_PER_SEC, __ATOMIC_SEQ_CST);
+}
+
+/* A store that is slow is waited for, and then left alone for longer. But when the run ends during
+ * a transfer, it is given up, and so is the next try: the results are kept here. */
+static void
+test_slow_in_the_middle (void)
+{
+  for (gboolean finishes = FALSE; finishes <= TRUE; finishes++)
+    {
+      far_begin (&far_kinds[0]);
+      g_autoptr (Place) place = far_place_new (&far_kinds[0]);
+      g_autofree char *spare = g_build_filename (place->folder, "work.kept", NULL);
+      g_autoptr (GError) error = NULL;
+      ScribeConfig config = far_config (place, MS_US);
+      config.spare = spare;
+      slow = (Slow){ .scribe = far_scribe (&config, &error), .finishes = finishes };
+      g_assert_no_error (error);
+      wait_published (place, slow.scribe);
+      guint n_published = place->n_published; /* nothing else is to be published */
+      shelf_each_chunk (take_5_s);
+      save_one (slow.scribe, row_make ("/1", 1, 1, 0.1));
+      if (finishes)
+        {
+          place_wait (place, &place->n_final, 1);
+          g_assert_nonnull (place->trouble);
+          g_assert_nonnull (strstr (place->trouble, spare));
+        }
+      else
+        {
+          pthread_mutex_lock (&place->lock);
+          while (place->n_trouble == 0 && place->n_published < n_published + 2)
+            pthread_cond_wait (&place->wake, &place->lock);
+          g_assert_nonnull (place->trouble); /* told before the second slow one */
+          g_assert_nonnull (strstr (place->trouble, "publishing takes"));
+          pthread_mutex_unlock (&place->lock);
+        }
+      shelf_each_chunk (NULL);
+      if (finishes)
+        scribe_free (slow.scribe);
+      else
+        finish_all (place, slow.scribe);
+      assert_rows (finishes ? spare : place->target, finishes ? 1 : 1 + slow.n);
+    }
+}
+
+#define FAILURES 7
+#define REST_MAX_US (80 * G_USEC_PER_SEC) /* a minute, and a quarter more by chance */
+
+typedef struct
+{
+  Place *place;
+  guint n;
+  gint64 at_us[FAILURES];
+} Failures;
+
+static void
+note_failure (const ScribeNews *news, void *data)
+{
+  Failures *failures = data;
+  pthread_mutex_lock (&failures->place->lock);
+  if ((news->kind == SCRIBE_TROUBLE || news->kind == SCRIBE_FAILED) && failures->n < FAILURES)
+    failures->at_us[failures->n++] = g_get_monotonic_time ();
+  pthread_mutex_unlock (&failures->place->lock);
+  place_notify (news, failures->place);
+}
+
+/* A store that fails again and again is not left alone for longer than a minute. */
+static void
+test_rests_end (void)
+{
+  far_begin (&far_kinds[0]);
+  g_autoptr (Place) place = far_place_new (&far_kinds[0]);
+  g_autoptr (GError) error = NULL;
+  ScribeConfig config = far_config (place, 16 * G_USEC_PER_SEC / 10);
+  Failures failures = { .place = place };
+  config.notify = note_failure;
+  config.data = &failures;
+  Scribe *scribe = far_scribe (&config, &error);
+  g_assert_no_error (error);
+  shelf_fail (SHELF_REFUSES, 1, G_MAXUINT);
+  save_many (scribe, 0, 5);
+  place_wait (place, &failures.n, FAILURES);
+  shelf_fail (SHELF_SOUND, 0, 0);
+  finish_all (place, scribe);
+  for (guint i = 1; i < FAILURES; i++)
+    g_assert_cmpint (failures.at_us[i] - failures.at_us[i - 1], <, REST_MAX_US);
+  assert_rows (place->target, 5);
+}
+
+/* When nothing is to be done, the scribe sleeps: it makes no rounds, after each of which it notes
+ * its processor time. */
+static void
+test_sleeps (void)
+{
+  const struct timespec pause = { .tv_nsec = 10000000 };
+  far_begin (&far_kinds[0]);
+  g_autoptr (Place) place = far_place_new (&far_kinds[0]);
+  Scribe *scribe = far_start (place, HOUR_US, 0);
+  guint64 last_us = 0;
+  save_many (scribe, 0, 5);
+  finish (place, scribe);
+  for (guint n_same = 0, n = 0; n_same < 5; n++)
+    {
+      ScribeStats stats;
+      g_assert_cmpuint (n, <, 1000);
+      (void)nanosleep (&pause, NULL);
+      scribe_stats (scribe, &stats);
+      n_same = stats.cpu_us == last_us ? n_same + 1 : 0;
+      last_us = stats.cpu_us;
+    }
+  scribe_free (scribe);
+}
+
 /* The end of a transfer is reported once. Nothing is sent before the place was tried, or before the
  * end of the last transfer was reported. */
 static void
@@ -335,5 +504,9 @@ main (int argc, char **argv)
   g_test_add_func ("/courier/damaged-cannot-be-kept", test_damaged_cannot_be_kept);
   g_test_add_func ("/courier/large", test_large);
   g_test_add_func ("/courier/removed-after-a-look", test_removed_after_a_look);
+  g_test_add_func ("/courier/a-base-without-a-mark", test_a_base_without_a_mark);
+  g_test_add_func ("/courier/slow-in-the-middle", test_slow_in_the_middle);
+  g_test_add_func ("/courier/rests-end", test_rests_end);
+  g_test_add_func ("/courier/sleeps", test_sleeps);
   return g_test_run ();
 }
