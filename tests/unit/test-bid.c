@@ -5,6 +5,7 @@
 #include "checkpoint.h"
 
 #include "coordinator/bid.h"
+#include "coordinator/ledger.h"
 
 #include <unistd.h>
 
@@ -82,6 +83,66 @@ test_a_bid_finds_what_was_published (void)
   g_autofree char *after = ask (place->target, "SELECT count(*) FROM result");
   g_assert_cmpstr (before, ==, after);
   identity_clear (&identity);
+}
+
+/* A base and a delta of the run, which is later. */
+static void
+publish_pair (Place *place, const Identity *identity)
+{
+  LedgerConfig config = { .work_path = place->work,
+                          .target = place->target,
+                          .job_names = job_names,
+                          .job_types = job_types,
+                          .stems = place->stems,
+                          .delta_from = 1000 };
+  Identity own = *identity;
+  own.run = g_strdup (identity->run);
+  Ledger *ledger = ledger_new (&config, &own, NULL);
+
+  g_assert_nonnull (ledger);
+  for (guint i = 0; i < 2; i++)
+    {
+      g_autoptr (Inbox) inbox = inbox_new ();
+      Publication made;
+      for (guint k = 0; k < (i == 0 ? 3000 : 1); k++)
+        {
+          g_autofree char *path = g_strdup_printf ("/%u/%u", i, k);
+          inbox_add_row (inbox, row_make (path, k, 1, 1e-6));
+        }
+      g_assert_true (ledger_write (ledger, inbox, NULL));
+      g_assert_true (ledger_publish (ledger, FALSE, &made, NULL));
+      g_assert_cmpint (made.is_delta, ==, i == 1);
+    }
+  ledger_free (ledger);
+  g_free (own.run);
+}
+
+/* The generation is that of the delta, but only beside its base: without one its rows are lost. */
+static void
+test_a_delta_counts_beside_its_base (void)
+{
+  static const struct
+  {
+    gboolean has_base, has_delta;
+    guint64 generation;
+  } cases[] = { { TRUE, TRUE, 2 }, { TRUE, FALSE, 1 }, { FALSE, TRUE, 0 }, { FALSE, FALSE, 0 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (Place) place = place_new ();
+      g_autofree char *delta = g_strconcat (place->target, "-delta", NULL);
+      Identity identity = identity_make ("run-1", "queens", "8");
+      BidResult result;
+
+      publish_pair (place, &identity);
+      if (!cases[i].has_base)
+        g_assert_cmpint (g_unlink (place->target), ==, 0);
+      if (!cases[i].has_delta)
+        g_assert_cmpint (g_unlink (delta), ==, 0);
+      g_assert_true (bid_make (place->target, &identity, &result, NULL));
+      g_assert_cmpuint (result.generation, ==, cases[i].generation);
+      identity_clear (&identity);
+    }
 }
 
 static void
@@ -170,6 +231,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/bid/finds-what-was-published", test_a_bid_finds_what_was_published);
   g_test_add_func ("/bid/is-of-a-size", test_a_bid_is_of_a_size);
+  g_test_add_func ("/bid/a-delta-counts-beside-its-base", test_a_delta_counts_beside_its_base);
   g_test_add_func ("/bid/another-run-s-proves-nothing", test_what_is_another_run_s_proves_nothing);
   g_test_add_func ("/bid/who-cannot-write-there-says-why", test_who_cannot_write_there_says_why);
   g_test_add_func ("/bid/a-scribe-does-not-begin-at-another-place",

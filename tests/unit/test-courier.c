@@ -426,10 +426,12 @@ note_failure (const ScribeNews *news, void *data)
   place_notify (news, failures->place);
 }
 
-/* A store that fails again and again is not left alone for longer than a minute. */
+/* A store that fails again and again is not left alone for longer than a minute. Meanwhile the last
+ * generation that it has is reported. */
 static void
 test_rests_end (void)
 {
+  ScribeStats stats;
   far_begin (&far_kinds[0]);
   g_autoptr (Place) place = far_place_new (&far_kinds[0]);
   g_autoptr (GError) error = NULL;
@@ -439,9 +441,12 @@ test_rests_end (void)
   config.data = &failures;
   Scribe *scribe = far_scribe (&config, &error);
   g_assert_no_error (error);
+  place_wait (place, &place->n_published, 1);
   shelf_fail (SHELF_REFUSES, 1, G_MAXUINT);
   save_many (scribe, 0, 5);
   place_wait (place, &failures.n, FAILURES);
+  scribe_stats (scribe, &stats);
+  g_assert_cmpuint (stats.generation, ==, place->generation);
   shelf_fail (SHELF_SOUND, 0, 0);
   finish_all (place, scribe);
   for (guint i = 1; i < FAILURES; i++)

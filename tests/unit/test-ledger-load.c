@@ -5,6 +5,9 @@
 
 #include "coordinator/ledger.h"
 
+#include "storage/inventory.h"
+#include "storage/sql.h"
+
 #define BATCH_ROWS 250
 #define BATCH_BYTES (8u << 20)
 
@@ -320,6 +323,77 @@ test_told_before (void)
   g_ptr_array_unref (loaded.rows);
 }
 
+/* A kept state tells of its job, and its work counts as that of the finished job. While there is
+ * one, the rows do not say how much work is left. */
+static void
+test_kept_state_of_a_job (void)
+{
+  g_autoptr (Place) place = place_new ();
+  g_autoptr (GPtrArray) kept = rows_new (), finished = rows_new ();
+  g_autoptr (GBytes) args = g_bytes_new_static ("\5\0\0\0", 4);
+  LedgerConfig config = config_of (place);
+  Row *row = row_make_kept ("/0", 2, 1);
+  Left *left = left_new ();
+
+  config.job_args = job_args;
+  g_autoptr (Ledger) ledger = begin (&config);
+  row->work_us = 5 * G_USEC_PER_SEC;
+  row->args = loan_show_args (args);
+  g_ptr_array_add (kept, row);
+  g_ptr_array_add (kept, row_make ("/1", 1, 1000, 0.1));
+  put (ledger, kept);
+  assert_answer (place->work, "SELECT path || args FROM keep", "/0[5]");
+  g_assert_false (ledger_look (ledger, left));
+  g_ptr_array_add (finished, row_make ("/0", 1, G_USEC_PER_SEC, 0.1));
+  put (ledger, finished);
+  assert_answer (place->work, "SELECT count(*) FROM keep", "0");
+  assert_answer (place->work, "SELECT work_s FROM result WHERE path = '/0'", "5.0");
+  g_assert_true (ledger_look (ledger, left));
+  left_free (left);
+}
+
+/* A row that proves itself, but whose path can be no job's, is left out and counts as damaged. */
+static void
+test_row_of_no_job (void)
+{
+  g_autoptr (Place) place = place_new ();
+  g_autoptr (GPtrArray) rows = rows_new ();
+  Identity identity = identity_make ("run-1", "app", "1");
+  LedgerConfig config = config_of (place);
+  char hex[DIGEST_HEX_LENGTH + 1];
+  Publication made;
+  Restore restore;
+
+  Ledger *ledger = begin (&config);
+  g_ptr_array_add (rows, row_make ("/1", 1, 1000, 0.1));
+  g_ptr_array_add (rows, row_make ("/2", 1, 1000, 0.1));
+  put (ledger, rows);
+  g_assert_true (ledger_publish (ledger, TRUE, &made, NULL));
+  ledger_free (ledger);
+  digest_to_hex (&identity.identity, hex);
+  Sql *sql = sql_adopt (place->target, hex, NULL);
+  g_assert_true (sql_run (sql,
+                          "UPDATE result SET path = '/02', sum = row_sum ('result', '/02', node,"
+                          " job, digest, value, work_s, saved, weight, json, args, began, took_ms)"
+                          " WHERE path = '/2'",
+                          NULL));
+  g_assert_true (inventory_renew (sql, NULL));
+  sql_free (sql);
+  identity_clear (&identity);
+
+  g_assert_true (restore_look (place->target, &restore, NULL));
+  g_assert_cmpuint (restore.rows, ==, 1);
+  g_assert_cmpuint (restore.rows_bad, ==, 1);
+  g_assert_true (g_str_has_prefix (restore.damage, "1 of "));
+  restore_clear (&restore);
+  ledger = begin (&config);
+  g_autofree char *damage = ledger_take_damage (ledger);
+  g_assert_nonnull (damage);
+  g_assert_nonnull (strstr (damage, "' is damaged: 1 of "));
+  g_assert_cmpuint (ledger_stats (ledger).rows, ==, 1);
+  ledger_free (ledger);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -329,5 +403,7 @@ main (int argc, char **argv)
   g_test_add_func ("/ledger-load/batches", test_batches);
   g_test_add_func ("/ledger-load/of-other-jobs", test_of_other_jobs);
   g_test_add_func ("/ledger-load/told-before", test_told_before);
+  g_test_add_func ("/ledger-load/kept-state-of-a-job", test_kept_state_of_a_job);
+  g_test_add_func ("/ledger-load/row-of-no-job", test_row_of_no_job);
   return g_test_run ();
 }
