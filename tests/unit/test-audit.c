@@ -2,6 +2,8 @@
 /* Tests of storage/recover/audit.c and tables-read.c; links storage only. */
 #include "store.h"
 
+#include "storage/rowsum.h"
+
 #include "storage/recover/audit.h"
 
 static gboolean
@@ -390,6 +392,58 @@ test_rows_that_were_not_counted (Fixture *f, gconstpointer unused)
     }
 }
 
+/* The number of results in this page of a file, if it is a leaf of their table. */
+static guint
+results_in (const guint8 *page, gsize page_bytes)
+{
+  static const guint8 index_leaf = 10;
+  gboolean is_leaf = page[0] == index_leaf && memmem (page, page_bytes, "/0/", 3) != NULL;
+  return is_leaf ? (guint)(page[3] << 8 | page[4]) : 0;
+}
+
+/* One page was written over another: its rows come twice, and count once; those of the other are
+ * missing. */
+static void
+test_a_page_over_another (Fixture *f, gconstpointer unused)
+{
+  g_autofree char *bytes = NULL;
+  gsize size, from = 0;
+  guint n_lost = 0;
+  Audit audit;
+  (void)unused;
+  g_assert_true (results_begin (f->results, NULL));
+  for (int i = 0; i < 1000; i++)
+    {
+      g_autofree char *path = g_strdup_printf ("/0/%d", i);
+      g_assert_true (put (f, path, 1, 1));
+    }
+  g_assert_true (results_commit (f->results, NULL));
+  publish (f);
+  g_assert_true (g_file_get_contents (f->target, &bytes, &size, NULL));
+  gsize page = (gsize)(guint8)bytes[16] << 8 | (guint8)bytes[17];
+  for (gsize at = page; at + page <= size && n_lost == 0; at += page)
+    {
+      guint n = results_in ((guint8 *)bytes + at, page);
+      if (n == 0)
+        continue;
+      if (from > 0)
+        {
+          n_lost = n;
+          memcpy (bytes + at, bytes + from, page);
+        }
+      from = at;
+    }
+  g_assert_cmpuint (n_lost, >, 0);
+  g_assert_true (g_file_set_contents (f->target, bytes, (gssize)size, NULL));
+  g_autoptr (Sql) sql = sql_open_frozen (f->target, NULL);
+  rowsum_identify (sql, IDENTITY);
+  g_assert_true (audit_file (sql, &audit, NULL));
+  g_assert_cmpuint (audit.tables[INVENTORY_RESULT].rows, ==, 1000);
+  g_assert_cmpuint (audit.tables[INVENTORY_RESULT].missing, ==, n_lost);
+  g_assert_cmpuint (audit.tables[INVENTORY_RESULT].kept, ==, 1000 - n_lost);
+  g_assert_cmpuint (audit.tables[INVENTORY_RESULT].damaged, ==, 0);
+}
+
 /* The count of rows stands twice, so that one may be lost; but then the file is not whole. */
 static void
 test_the_count_stands_twice (Fixture *f, gconstpointer unused)
@@ -432,6 +486,8 @@ main (int argc, char **argv)
   g_test_add ("/audit/sums-of-audits", Fixture, NULL, set_up, test_sums_of_audits, tear_down);
   g_test_add ("/audit/rows-that-were-not-counted", Fixture, NULL, set_up,
               test_rows_that_were_not_counted, tear_down);
+  g_test_add ("/audit/a-page-over-another", Fixture, NULL, set_up, test_a_page_over_another,
+              tear_down);
   g_test_add ("/audit/the-count-stands-twice", Fixture, NULL, set_up, test_the_count_stands_twice,
               tear_down);
   return g_test_run ();

@@ -58,6 +58,8 @@ test_small_tables_hold_what_was_put (Fixture *f, gconstpointer unused)
   g_assert_true (tables_put_node (f->sql, &node, &error));
   g_assert_true (tables_each_node (f->sql, count_present, &present, &error));
   g_assert_cmpint (present, ==, 1);
+  node.joined = 30;
+  g_assert_true (tables_meet_node (f->sql, &node, &error)); /* known since it joined */
   g_assert_cmpint (number_of (f->sql, "SELECT joined FROM node"), ==, 5);
   g_assert_no_error (error);
 }
@@ -101,6 +103,22 @@ test_the_ledger_keeps_the_newest_events (Fixture *f, gconstpointer unused)
                               "SELECT count(*) FROM event WHERE sum IS row_sum ('event', id,"
                               " at, kind, node, path, work_s, detail)"),
                    ==, 10);
+}
+
+/* What was lost is told of each job that runs again and each leaver, even if it is nothing. */
+static void
+test_events_that_state_a_cost (Fixture *f, gconstpointer unused)
+{
+  static const char *const kinds[] = { "requeued", "leave", "join" };
+  (void)unused;
+  for (gsize i = 0; i < G_N_ELEMENTS (kinds); i++)
+    {
+      TablesEvent event = { .at = 1, .kind = kinds[i] };
+      g_assert_true (tables_put_event (f->sql, &event, 10, NULL));
+    }
+  g_assert_cmpint (number_of (f->sql, "SELECT count(work_s) FROM event"), ==, 2);
+  g_assert_cmpint (number_of (f->sql, "SELECT count(work_s) FROM event WHERE kind = 'join'"), ==,
+                   0);
 }
 
 static void
@@ -184,6 +202,7 @@ main (int argc, char **argv)
     { "/tables/the-first-value-stays-when-it-cannot-be-read",
       test_the_first_value_stays_when_it_cannot_be_read },
     { "/tables/the-ledger-keeps-the-newest-events", test_the_ledger_keeps_the_newest_events },
+    { "/tables/events-that-state-a-cost", test_events_that_state_a_cost },
     { "/tables/what-old-events-came-to-stays", test_what_old_events_came_to_stays },
     { "/tables/tables-are-copied-but-for-what-does-not-verify",
       test_tables_are_copied_but_for_what_does_not_verify },
