@@ -155,6 +155,36 @@ test_look (void)
     }
 }
 
+/* A program that starts knows the identity of its rows, and finds them in a file that has lost it.
+ */
+static void
+test_lost_identity (void)
+{
+  g_autoptr (Place) place = place_new ();
+  g_autofree char *bytes = NULL;
+  char *found;
+  Identity identity = identity_make ("run-1", "app", "8");
+  char hex[DIGEST_HEX_LENGTH + 1];
+  Restore restore;
+  gsize size;
+  Scribe *scribe = begin (place);
+  save_many (scribe, 0, 10);
+  finish_all (place, scribe);
+  digest_to_hex (&identity.identity, hex);
+  g_assert_true (g_file_get_contents (place->target, &bytes, &size, NULL));
+  memset (bytes, 0, 100);
+  while ((found = memmem (bytes, size, hex, strlen (hex))) != NULL)
+    memset (found, 'x', strlen (hex));
+  memset (memmem (bytes, size, "satin spare page", 16), 0, 16); /* nothing is mended */
+  g_assert_true (g_file_set_contents (place->target, bytes, (gssize)size, NULL));
+  g_assert_false (restore_look (place->target, &restore, NULL));
+  g_assert_true (restore_look_for (place->target, NULL, &identity, &restore, NULL));
+  g_assert_cmpstr (restore.identity.run, ==, "run-1");
+  g_assert_nonnull (restore.damage);
+  restore_clear (&restore);
+  identity_clear (&identity);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -163,5 +193,6 @@ main (int argc, char **argv)
   g_test_add_func ("/ahead/damaged", test_damaged);
   g_test_add_func ("/ahead/rows-are-gone", test_rows_are_gone);
   g_test_add_func ("/ahead/look", test_look);
+  g_test_add_func ("/ahead/lost-identity", test_lost_identity);
   return g_test_run ();
 }

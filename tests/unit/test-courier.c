@@ -4,6 +4,7 @@
  * Uses the store in memory (shelf.h). Links coordinator, storage and value. */
 #include "far.h"
 
+#include "coordinator/bid.h"
 #include "coordinator/courier.h"
 
 /* Enough rows for a file of more than the 4 MiB from which a file counts as large. */
@@ -251,6 +252,9 @@ test_large (void)
       g_assert_no_error (error);
       g_assert_cmpstr (restore.identity.run, ==, "run-1");
       restore_clear (&restore);
+      BidResult bid; /* no bid sends a file as large */
+      g_assert_true (bid_make (place->target, &identity, &bid, &error));
+      g_assert_cmpuint (bid.bytes, ==, BID_BYTES_MAX);
       identity_clear (&identity);
 
       Scribe *scribe = start_with_copy (place, copy, &error);

@@ -301,6 +301,27 @@ test_a_run_without_a_key_goes_on_with_its_own_file (void)
   g_assert_null (begin (place, "run-2", TRUE, &error));
 }
 
+/* In a split another coordinator of the run publishes there; or somebody puts the file of another
+ * run there. */
+static void
+test_a_run_without_a_key_unites_with_its_own_file (void)
+{
+  static const char *const runs[] = { "run-1", "run-2" };
+  for (gsize i = 0; i < G_N_ELEMENTS (runs); i++)
+    {
+      g_autoptr (Place) mine = place_new (), theirs = place_new ();
+      g_autoptr (GError) error = NULL;
+      be (NULL);
+      make_pair (theirs, runs[i]);
+      Ledger *ledger = begin (mine, "run-1", FALSE, &error);
+      g_assert_no_error (error);
+      g_assert_cmpint (g_rename (theirs->target, mine->target), ==, 0);
+      g_assert_cmpint (put (ledger, row_make ("/5", 2, 1, 0.1), FALSE, &error), ==, i == 0);
+      g_assert_cmpuint (ledger_stats (ledger).rows, ==, i == 0 ? 2 : 1);
+      ledger_free (ledger);
+    }
+}
+
 /* Damage destroyed both rows that name the run; a coordinator that works on the file knows the
  * run. */
 static void
@@ -504,6 +525,8 @@ main (int argc, char **argv)
        test_a_strangers_file_in_the_middle_of_a_run_is_left_alone);
   ADD ("a-run-without-a-key-goes-on-with-its-own-file",
        test_a_run_without_a_key_goes_on_with_its_own_file);
+  ADD ("a-run-without-a-key-unites-with-its-own-file",
+       test_a_run_without_a_key_unites_with_its_own_file);
   ADD ("a-file-that-lost-its-run-is-known-to-that-run",
        test_a_file_that_lost_its_run_is_known_to_that_run);
   ADD ("an-old-mark-is-asked-for-where-no-row-is-proved",

@@ -4,6 +4,8 @@
  * which fail on demand. Links coordinator, storage and value. */
 #include "checkpoint.h"
 
+#include "coordinator/bid.h"
+
 #include <errno.h>
 
 #define INTERVAL_US (5 * G_USEC_PER_SEC)
@@ -11,7 +13,7 @@
 
 static gint64 now_us = G_USEC_PER_SEC; /* atomic */
 static gint is_broken;                 /* atomic: nothing can be synced */
-static gint64 failing_us;              /* atomic: how long it takes until a sync has failed */
+static gint64 failing_us, syncing_us;  /* atomic: how long a sync takes that fails, or not */
 
 static struct
 {
@@ -24,7 +26,7 @@ static struct
   guint n_trouble, n_final, n_failed, n_said;
   guint waits_at_news; /* n_waits when it last failed */
   guint n_published, n_loaded;
-  guint64 ticket, generation;
+  guint64 ticket, generation, commit_us;
 } seen = { .lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER };
 
 gint64
@@ -43,11 +45,11 @@ int
 fsync (int fd)
 {
   (void)fd;
-  if (!g_atomic_int_get (&is_broken))
-    return 0;
-  __atomic_fetch_add (&now_us, __atomic_load_n (&failing_us, __ATOMIC_SEQ_CST), __ATOMIC_SEQ_CST);
+  gboolean fails = g_atomic_int_get (&is_broken);
+  gint64 us = __atomic_load_n (fails ? &failing_us : &syncing_us, __ATOMIC_SEQ_CST);
+  __atomic_fetch_add (&now_us, us, __ATOMIC_SEQ_CST);
   errno = EIO;
-  return -1;
+  return fails ? -1 : 0;
 }
 
 int
@@ -96,6 +98,7 @@ note (const ScribeNews *news, void *unused)
       g_assert_cmpuint (news->generation, >=, seen.generation);
       seen.ticket = news->ticket;
       seen.generation = news->generation;
+      seen.commit_us = news->commit_us;
       seen.n_published++;
       seen.n_final += news->final;
     }
@@ -269,7 +272,14 @@ test_what_waits_in_memory_is_limited (void)
       wait_for (&seen.n_waits, 2);
       g_assert_cmpuint (saves_of (scribe), ==, 1);
       g_assert_cmpuint (seen.n_published, ==, 0);
+      /* A commit of so much is compared with bids, as if it had been as large as they may be. */
+      gint64 began_us = now_us;
+      __atomic_store_n (&syncing_us, G_USEC_PER_SEC, __ATOMIC_SEQ_CST);
       finish_well (scribe, place, "2");
+      __atomic_store_n (&syncing_us, 0, __ATOMIC_SEQ_CST);
+      g_assert_cmpuint (seen.commit_us, >, 0);
+      g_assert_cmpuint (seen.commit_us, <=,
+                        (guint64)(now_us - began_us) * BID_BYTES_MAX / limits[i]);
     }
 }
 

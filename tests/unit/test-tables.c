@@ -194,6 +194,27 @@ test_a_large_setting_has_no_old_copy (Fixture *f, gconstpointer unused)
   g_assert_cmpstr (found, ==, "new");
 }
 
+/* A setting is stored twice. Each copy proves itself, and one that does not counts as missing. */
+static void
+test_each_copy_of_a_setting_is_proved (Fixture *f, gconstpointer unused)
+{
+  static const char *const harms[]
+      = { "UPDATE run SET value = 'harmed' WHERE key = 'k'",
+          "UPDATE constant SET value = 'harmed' WHERE name = 'run/k'" };
+  (void)unused;
+  for (guint which = 0; which < 4; which++)
+    {
+      g_assert_true (tables_set (f->sql, "k", "right", NULL));
+      for (guint i = 0; i < G_N_ELEMENTS (harms); i++)
+        g_assert_true (!(which >> i & 1) || sql_run (f->sql, harms[i], NULL));
+      g_autofree char *found = tables_get_string (f->sql, "k", NULL);
+      g_assert_cmpstr (found, ==, which < 3 ? "right" : NULL);
+      g_assert_true (tables_unset (f->sql, "k", NULL));
+      g_autofree char *gone = tables_get_string (f->sql, "k", NULL);
+      g_assert_null (gone);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -206,6 +227,7 @@ main (int argc, char **argv)
     { "/tables/what-old-events-came-to-stays", test_what_old_events_came_to_stays },
     { "/tables/tables-are-copied-but-for-what-does-not-verify",
       test_tables_are_copied_but_for_what_does_not_verify },
+    { "/tables/each-copy-of-a-setting-is-proved", test_each_copy_of_a_setting_is_proved },
     { "/tables/a-large-setting-has-no-old-copy", test_a_large_setting_has_no_old_copy },
   };
   return run_tests (argc, argv, tests, G_N_ELEMENTS (tests));

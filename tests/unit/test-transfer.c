@@ -424,6 +424,31 @@ test_store_is_asked_first (void)
   for_each_kind (store_is_asked_first);
 }
 
+/* A bid counts a delta only if its base announces one. Any other was left behind. */
+static void
+bid_counts (const FarKind *kind)
+{
+  Identity identity = identity_make ("run-1", "app", "8");
+  char delta[200] = "B";
+  delta[MARK_AT + 3] = 7; /* its generation */
+  for (gboolean is_announced = FALSE; is_announced <= TRUE; is_announced++)
+    {
+      BidResult bid;
+      put_letter (FAR_FILE, 'A', is_announced);
+      shelf_put (FAR_DELTA, delta, sizeof delta);
+      g_assert_true (bid_make (kind->uri, &identity, &bid, NULL));
+      g_assert_cmpuint (bid.generation, ==, is_announced ? 7 : 0);
+      g_assert_cmpuint (bid.bytes, >=, BID_BYTES_MIN);
+    }
+  identity_clear (&identity);
+}
+
+static void
+test_bid_counts (void)
+{
+  for_each_kind (bid_counts);
+}
+
 static void
 take_5_s (void)
 {
@@ -518,5 +543,6 @@ main (int argc, char **argv)
   g_test_add_func ("/transfer/slow-at-the-beginning", test_slow_at_the_beginning);
   g_test_add_func ("/transfer/given-up", test_given_up);
   g_test_add_func ("/transfer/store-is-asked-first", test_store_is_asked_first);
+  g_test_add_func ("/transfer/bid-counts", test_bid_counts);
   return g_test_run ();
 }
