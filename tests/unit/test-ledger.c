@@ -525,13 +525,17 @@ static void
 test_damage_of_both_files_is_told (void)
 {
   g_autoptr (Place) place = place_new ();
-
+  Restore restore;
   leave_damaged_pair (place);
+  g_assert_true (restore_look (place->target, &restore, NULL));
+  g_assert_cmpuint (restore.rows_bad, ==, 2);
+  g_assert_cmpuint (restore.rows, ==, 3001);
+  restore_clear (&restore);
   g_autoptr (Ledger) ledger = begin (place, FALSE);
   g_autofree char *damage = ledger_take_damage (ledger);
   g_test_message ("%s", damage);
-  const char *base = strstr (damage, "run.ckpt' is damaged: 1 of ");
-  const char *delta = strstr (damage, "run.ckpt-delta' is damaged: 1 of ");
+  const char *base = strstr (damage, "run.ckpt' is damaged: 1 of "),
+             *delta = strstr (damage, "run.ckpt-delta' is damaged: 1 of ");
   g_assert_true (base != NULL && delta != NULL && base < delta);
   g_assert_cmpint (strstr (base, "(1 of 3000 results)") < delta, ==, TRUE);
   g_assert_nonnull (strstr (delta, "(1 of 3 results)"));
