@@ -281,6 +281,27 @@ test_known_rows_are_acknowledged (void)
   finish_well (scribe, place, "1");
 }
 
+/* Damage of a file that is united on the way is told, also if the publication is good. */
+static void
+test_damage_on_the_way_is_told (void)
+{
+  g_autoptr (Place) place = place_new ();
+  Scribe *scribe = begin (place);
+  sqlite3 *db = NULL;
+  save_one (scribe, row_make ("/0", 1, 1, 0.1));
+  scribe_finish (scribe);
+  wait_for (&seen.n_final, 1);
+  g_assert_cmpint (sqlite3_open (place->target, &db), ==, SQLITE_OK);
+  g_assert_cmpint (sqlite3_exec (db, "UPDATE result SET work_s = 99", NULL, NULL, NULL), ==,
+                   SQLITE_OK);
+  g_assert_cmpint (sqlite3_close (db), ==, SQLITE_OK);
+  g_assert_cmpuint (seen.n_trouble, ==, 0);
+  save_one (scribe, row_make ("/1", 1, 1, 0.1));
+  finish_well (scribe, place, "2");
+  g_assert_cmpuint (seen.n_trouble, ==, 1);
+  g_assert_cmpuint (place_strangers (place), ==, 1); /* the damaged file */
+}
+
 static guint64
 saves_of (Scribe *scribe)
 {
@@ -390,6 +411,7 @@ main (int argc, char **argv)
                    test_a_large_batch_waits_for_a_disk_that_fails);
   g_test_add_func ("/scribe-time/numbers-never-fall", test_numbers_never_fall);
   g_test_add_func ("/scribe-time/known-rows-are-acknowledged", test_known_rows_are_acknowledged);
+  g_test_add_func ("/scribe-time/damage-on-the-way-is-told", test_damage_on_the_way_is_told);
   g_test_add_func ("/scribe-time/what-waits-in-memory-is-limited",
                    test_what_waits_in_memory_is_limited);
   g_test_add_func ("/scribe-time/when-it-is-tried-again", test_when_it_is_tried_again);
