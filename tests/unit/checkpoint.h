@@ -3,6 +3,8 @@
  * mailbox for the scribe's news. Each test program includes it once. */
 #pragma once
 
+#include "in-memory.h"
+
 #include "coordinator/restore.h"
 #include "coordinator/scribe.h"
 
@@ -63,6 +65,7 @@ static inline Place *
 place_new (void)
 {
   Place *place = g_new0 (Place, 1);
+  files_in_memory ();
   place->folder = g_dir_make_tmp ("satin-test-XXXXXX", NULL);
   place->target = g_build_filename (place->folder, "run.ckpt", NULL);
   place->work = g_build_filename (place->folder, "work", NULL);

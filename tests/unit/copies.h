@@ -4,6 +4,7 @@
  * includes it once. */
 #pragma once
 
+#include "in-memory.h"
 #include "shelf.h"
 
 #include "storage/places/place.h"
@@ -164,8 +165,7 @@ put_newer (gpointer data)
 static inline void
 copies_set_up (void)
 {
-  if (g_access ("/dev/shm", W_OK) == 0)
-    g_setenv ("TMPDIR", "/dev/shm", FALSE);
+  files_in_memory ();
   g_setenv ("AWS_ACCESS_KEY_ID", "ONE", TRUE);
   g_setenv ("AWS_SECRET_ACCESS_KEY", "TWO", TRUE);
   g_setenv ("AWS_ENDPOINT_URL", "http://shelf/", TRUE);

@@ -3,6 +3,8 @@
  * and read it. Each test program includes it once. */
 #pragma once
 
+#include "in-memory.h"
+
 #include "storage/publish.h"
 #include "storage/results.h"
 #include "storage/tables.h"
@@ -24,6 +26,7 @@ set_up (Fixture *f, gconstpointer data)
 {
   GError *error = NULL;
   (void)data;
+  files_in_memory ();
   f->folder = g_dir_make_tmp ("satin-storage-XXXXXX", NULL);
   f->work = g_build_filename (f->folder, "work", NULL);
   f->target = g_build_filename (f->folder, "run.ckpt", NULL);
