@@ -13,7 +13,8 @@ files_in_memory (void)
 {
   struct statvfs room;
 
-  if (statvfs ("/dev/shm", &room) == 0 && (room.f_flag & ST_RDONLY) == 0
+  if (g_getenv ("TMPDIR") == NULL && statvfs ("/dev/shm", &room) == 0
+      && (room.f_flag & ST_RDONLY) == 0
       && (guint64)room.f_bavail * room.f_frsize >= IN_MEMORY_BYTES_MIN)
-    g_setenv ("TMPDIR", "/dev/shm", FALSE);
+    g_setenv ("TMPDIR", "/dev/shm", TRUE);
 }

@@ -322,11 +322,12 @@ test_what_waits_in_memory_is_limited (void)
       g_autoptr (GBytes) value = g_bytes_new_take (g_malloc0 (limits[i]), limits[i]);
       Digest digest = digest_of_string ("large");
       Scribe *scribe = begin_as (place, i == 1);
-      save_one (scribe, row_new ("/0", 1, &digest, 0.1, 1, value));
       wait_for (&seen.n_waits, 1);
+      save_one (scribe, row_new ("/0", 1, &digest, 0.1, 1, value));
+      wait_for (&seen.n_waits, 2);
       g_assert_cmpuint (saves_of (scribe), ==, 0);
       save_one (scribe, row_make ("/1", 1, 1, 0.1));
-      wait_for (&seen.n_waits, 2);
+      wait_for (&seen.n_waits, 3);
       g_assert_cmpuint (saves_of (scribe), ==, 1);
       g_assert_cmpuint (seen.n_published, ==, 0);
       /* A commit of so much is compared with bids, as if it had been as large as they may be. */
