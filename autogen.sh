@@ -108,14 +108,14 @@ case ${1-} in
   check)
     build
     say "checking; this takes some minutes"
-    make -s -C _build -j"$(nproc 2>/dev/null || echo 2)" check TESTS= </dev/null || exit 1
+    make -s -C _build -j"$(nproc 2>/dev/null || echo 2)" check-TESTS TESTS= </dev/null || exit 1
     tests=$(make -s -C _build list-tests) || exit 1
     # make runs the rule of config.h again whenever config.h is older than its stamp, and puts off all programs that it meets meanwhile
     # to the end of the list.
     [ _build/config.h -nt _build/config.status ] && touch -r _build/config.h _build/stamp-h1
     # Many tests run in parallel: most of them wait most of the time.
     # shellcheck disable=SC2086
-    make -s -C _build -j$((4 * $(nproc 2>/dev/null || echo 2))) check TESTS="$(echo $tests)" </dev/null
+    make -s -C _build -j$((4 * $(nproc 2>/dev/null || echo 2))) check-TESTS TESTS="$(echo $tests)" </dev/null
     ;;
   *)
     usage
