@@ -527,7 +527,7 @@ static void
 test_faults (void)
 {
   engine_test_leaf_spins = 5000;
-  for (guint seed = 1; seed <= n_seeds (30); seed++)
+  for (guint seed = 1; seed <= n_seeds (18); seed++)
     check_grid (JOB_PHASES, &(satin_args_phases){ 6, (int32_t)seed }, 1 + seed % 3, 0, seed, TRUE);
 }
 
@@ -535,7 +535,7 @@ static void
 test_limit (void)
 {
   engine_test_leaf_spins = 5000;
-  for (guint seed = 1; seed <= n_seeds (20); seed++)
+  for (guint seed = 1; seed <= n_seeds (12); seed++)
     check_grid (JOB_PHASES, &(satin_args_phases){ 5, (int32_t)seed }, 1 + seed % 2, 2 + seed % 2,
                 seed, TRUE);
 }
@@ -562,7 +562,7 @@ static void
 test_phases (void)
 {
   engine_test_leaf_spins = 20000;
-  for (guint seed = 1; seed <= n_seeds (20); seed++)
+  for (guint seed = 1; seed <= n_seeds (12); seed++)
     check_grid (JOB_STEPS, &(satin_args_steps){ 3, 6, (int32_t)seed }, 1 + seed % 3, 0, seed, TRUE);
 }
 
@@ -577,10 +577,10 @@ static void
 test_aborts (void)
 {
   engine_test_leaf_spins = 1000;
-  for (guint seed = 1; seed <= n_seeds (20); seed++)
+  for (guint seed = 1; seed <= n_seeds (12); seed++)
     check_grid (JOB_RACE, &(satin_args_race){ RACE_DEPTH, (int32_t)seed }, 1 + seed % 3, 0, seed,
                 FALSE);
-  for (guint seed = 1; seed <= n_seeds (20); seed++)
+  for (guint seed = 1; seed <= n_seeds (12); seed++)
     check_grid (JOB_RACE, &(satin_args_race){ RACE_DEPTH, (int32_t)seed }, 1 + seed % 3,
                 seed % 2 == 0 ? 0 : 4, seed, TRUE);
 }
