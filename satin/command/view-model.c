@@ -10,8 +10,8 @@
 
 #define STEP_US G_USEC_PER_SEC
 /* The most letters of all lanes together: with many nodes, fewer moments are kept. */
-#define LETTERS_MAX 60000
-#define MOMENTS_MIN 50
+#define LETTERS_MAX 40000
+#define MOMENTS_MIN 30
 #define TEXT_MAX 80
 
 static void
