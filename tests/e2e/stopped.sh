@@ -6,8 +6,8 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/servers.sh"
 # If workers waited for the store, nearly all work would stop. So a short measurement may allow a large loss.
-is_long && usual=(3 10) || usual=(1 50)
-seconds=${1:-${usual[0]}} turns=${2:-2} percent=${3:-${usual[1]}}
+is_long && usual=(3 2 10) || usual=(1 1 50)
+seconds=${1:-${usual[0]}} turns=${2:-${usual[1]}} percent=${3:-${usual[2]}}
 trap 'stop_servers; leave' EXIT
 export NAPS_HASTE=$work/haste NAPS_LOG=$work/leaves
 

@@ -11,7 +11,7 @@
 
 /* The amounts that `make check` tries; `make check-long` sets SATIN_LONG. */
 #define LONG (g_getenv ("SATIN_LONG") != NULL)
-#define CHECK_SEEDS (LONG ? 10000 : 1200)
+#define CHECK_SEEDS (LONG ? 10000 : 1000)
 #define CHECK_TWICE 100
 #define PLANT_SEEDS 60000
 #define COARSE 16 /* One crash point of this many is tried first: most bugs show there. */
@@ -513,8 +513,7 @@ gate (void)
   n_bad += !report (++number, rows_heal (), "also where only those in the middle reach each other",
                     ROWS, start_us);
   start_us = g_get_monotonic_time ();
-  n_bad
-      += !report (++number, heavy_jobs_run_alone (100), "suspicious jobs run alone", 100, start_us);
+  n_bad += !report (++number, heavy_jobs_run_alone (60), "suspicious jobs run alone", 60, start_us);
   CompareSum sums[COMPARE_PLANS];
   start_us = g_get_monotonic_time ();
   compare_run (COMPARE_JOBS, COMPARE_NODES, COMPARE_POINTS, sums);
