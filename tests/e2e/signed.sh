@@ -106,7 +106,7 @@ try "$satin" resume "$work/tour.db"
 is "the input is read again in place of the forged one" "$code:$(sed -n 's/^length //p' <<<"$answer")" "0:6954"
 
 # Kept states.
-begin "$satin" run --name kept -w 1 -n 2 --checkpoint "$work/phases.db" --interval 0.05 -- "$phases" 8 200 200000
+begin "$satin" run --name kept -w 1 -n 2 --checkpoint "$work/phases.db" --interval 0.05 -- "$phases" 8 600 200000
 ok "states are kept" wait_for $((20 * slow)) eval '[ "$(ask "$work/phases.db" "SELECT count(*) FROM keep" 2>/dev/null || echo 0)" -ge 1 ]'
 "$satin" suspend kept 2>/dev/null
 ended
@@ -116,7 +116,7 @@ ok "kept states are forged" forge "$work/phases.db" "UPDATE keep SET children = 
 try "$satin" inspect --verify "$work/phases.db"
 is "forged states count as damage" "$(awk '$1 == "keep" { print $2, $3 }' <<<"$answer")" "0 $k"
 try "$satin" resume "$work/phases.db"
-is "and not used" "$code:$(head -n 1 <<<"$answer")" "0:8d949f8b95e66493"
+is "and not used" "$code:$(head -n 1 <<<"$answer")" "0:e6a4943c67cb9956"
 
 # A checkpoint of another user.
 program
