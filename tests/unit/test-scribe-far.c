@@ -454,6 +454,7 @@ test_known_rows_are_acknowledged (void)
 }
 
 #define FAILURES 9
+#define LATE_US (3 * G_USEC_PER_SEC) /* a busy machine may tell of a failure so late */
 
 typedef struct
 {
@@ -503,7 +504,7 @@ rests_grow (const FarKind *kind)
     {
       gint64 usual_us = MIN (most_us, (gint64)G_USEC_PER_SEC << i);
       gint64 rest_us = failures.at_us[i] - failures.at_us[i - 1];
-      g_assert_cmpint (rest_us, >=, usual_us * 3 / 4);
+      g_assert_cmpint (rest_us, >=, usual_us - MAX (usual_us / 4, LATE_US));
     }
   shelf_fail (SHELF_SOUND, 0, 0);
   finish (place, scribe);
