@@ -199,3 +199,24 @@ wait_for_trouble (Place *place)
     pthread_cond_wait (&place->wake, &place->lock);
   pthread_mutex_unlock (&place->lock);
 }
+
+#define FAR_FAILURES 8
+
+typedef struct
+{
+  Place *place;
+  guint n;
+  gint64 at_us[FAR_FAILURES]; /* of the first failures since `n` was zero */
+} FarFailures;
+
+/* A scribe's notify that also notes when it was told of failures; `data`: FarFailures. */
+static inline void
+far_note_failure (const ScribeNews *news, void *data)
+{
+  FarFailures *failures = data;
+  pthread_mutex_lock (&failures->place->lock);
+  if ((news->kind == SCRIBE_TROUBLE || news->kind == SCRIBE_FAILED) && failures->n < FAR_FAILURES)
+    failures->at_us[failures->n++] = g_get_monotonic_time ();
+  pthread_mutex_unlock (&failures->place->lock);
+  place_notify (news, failures->place);
+}

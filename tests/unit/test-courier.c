@@ -409,26 +409,7 @@ test_slow_in_the_middle (void)
     }
 }
 
-#define FAILURES 7
 #define REST_MAX_US (80 * G_USEC_PER_SEC) /* a minute, and a quarter more by chance */
-
-typedef struct
-{
-  Place *place;
-  guint n;
-  gint64 at_us[FAILURES];
-} Failures;
-
-static void
-note_failure (const ScribeNews *news, void *data)
-{
-  Failures *failures = data;
-  pthread_mutex_lock (&failures->place->lock);
-  if ((news->kind == SCRIBE_TROUBLE || news->kind == SCRIBE_FAILED) && failures->n < FAILURES)
-    failures->at_us[failures->n++] = g_get_monotonic_time ();
-  pthread_mutex_unlock (&failures->place->lock);
-  place_notify (news, failures->place);
-}
 
 /* A store that fails again and again is not left alone for longer than a minute. Meanwhile the last
  * generation that it has is reported. */
@@ -440,20 +421,20 @@ test_rests_end (void)
   g_autoptr (Place) place = far_place_new (&far_kinds[0]);
   g_autoptr (GError) error = NULL;
   ScribeConfig config = far_config (place, 16 * G_USEC_PER_SEC / 10);
-  Failures failures = { .place = place };
-  config.notify = note_failure;
+  FarFailures failures = { .place = place };
+  config.notify = far_note_failure;
   config.data = &failures;
   Scribe *scribe = far_scribe (&config, &error);
   g_assert_no_error (error);
   place_wait (place, &place->n_published, 1);
   shelf_fail (SHELF_REFUSES, 1, G_MAXUINT);
   save_many (scribe, 0, 5);
-  place_wait (place, &failures.n, FAILURES);
+  place_wait (place, &failures.n, FAR_FAILURES);
   scribe_stats (scribe, &stats);
   g_assert_cmpuint (stats.generation, ==, place->generation);
   shelf_fail (SHELF_SOUND, 0, 0);
   finish_all (place, scribe);
-  for (guint i = 1; i < FAILURES; i++)
+  for (guint i = 1; i < FAR_FAILURES; i++)
     g_assert_cmpint (failures.at_us[i] - failures.at_us[i - 1], <, REST_MAX_US);
   assert_rows (place->target, 5);
 }

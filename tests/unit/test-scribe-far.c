@@ -453,35 +453,7 @@ test_known_rows_are_acknowledged (void)
   for_each_kind (known_rows_are_acknowledged);
 }
 
-#define FAILURES 9
 #define LATE_US (3 * G_USEC_PER_SEC) /* a busy machine may tell of a failure so late */
-
-typedef struct
-{
-  Place *place;
-  guint n;
-  gint64 at_us[FAILURES]; /* of the first failures since `n` was zero */
-} Failures;
-
-static void
-note_failure (const ScribeNews *news, void *data)
-{
-  Failures *failures = data;
-  pthread_mutex_lock (&failures->place->lock);
-  if ((news->kind == SCRIBE_TROUBLE || news->kind == SCRIBE_FAILED) && failures->n < FAILURES)
-    failures->at_us[failures->n++] = g_get_monotonic_time ();
-  pthread_mutex_unlock (&failures->place->lock);
-  place_notify (news, failures->place);
-}
-
-static void
-wait_for_failures (Failures *failures, guint n)
-{
-  pthread_mutex_lock (&failures->place->lock);
-  while (failures->n < n)
-    pthread_cond_wait (&failures->place->wake, &failures->place->lock);
-  pthread_mutex_unlock (&failures->place->lock);
-}
 
 /* A place that fails is left alone for twice as long each time, up to a minute. Once it has worked,
  * the next failure is the first one again. */
@@ -492,15 +464,15 @@ rests_grow (const FarKind *kind)
   g_autoptr (Place) place = far_place_new (kind);
   g_autoptr (GError) error = NULL;
   ScribeConfig config = far_config (place, G_USEC_PER_SEC);
-  Failures failures = { .place = place };
-  config.notify = note_failure;
+  FarFailures failures = { .place = place };
+  config.notify = far_note_failure;
   config.data = &failures;
   Scribe *scribe = far_scribe (&config, &error);
   g_assert_no_error (error);
   shelf_fail (SHELF_REFUSES, 1, G_MAXUINT);
   save_many (scribe, 0, 5);
-  wait_for_failures (&failures, FAILURES);
-  for (guint i = 1; i < FAILURES; i++)
+  place_wait (place, &failures.n, FAR_FAILURES);
+  for (guint i = 1; i < FAR_FAILURES; i++)
     {
       gint64 usual_us = MIN (most_us, (gint64)G_USEC_PER_SEC << i);
       gint64 rest_us = failures.at_us[i] - failures.at_us[i - 1];
@@ -513,7 +485,7 @@ rests_grow (const FarKind *kind)
   pthread_mutex_unlock (&place->lock);
   shelf_fail (SHELF_REFUSES, 1, G_MAXUINT);
   save_many (scribe, 5, 5);
-  wait_for_failures (&failures, 2);
+  place_wait (place, &failures.n, 2);
   g_assert_cmpint (failures.at_us[1] - failures.at_us[0], <, most_us / 2);
   shelf_fail (SHELF_SOUND, 0, 0);
   finish_all (place, scribe);
