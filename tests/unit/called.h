@@ -17,7 +17,7 @@ static void G_GNUC_PRINTF (1, 2) note (const char *format, ...)
   va_end (list);
 }
 
-static void
+static inline void
 noted (const char *wanted)
 {
   g_assert_cmpstr (called->str, ==, wanted);

@@ -200,23 +200,43 @@ wait_for_trouble (Place *place)
   pthread_mutex_unlock (&place->lock);
 }
 
-#define FAR_FAILURES 8
+#define FAR_ATTEMPTS 8
 
+/* When a store that refuses every request was asked: each attempt is one request. What a scribe
+ * tells of it may come late on a busy machine. */
 typedef struct
 {
   Place *place;
   guint n;
-  gint64 at_us[FAR_FAILURES]; /* of the first failures since `n` was zero */
-} FarFailures;
+  gint64 at_us[FAR_ATTEMPTS]; /* the first ones */
+} FarAttempts;
 
-/* A scribe's notify that also notes when it was told of failures; `data`: FarFailures. */
 static inline void
-far_note_failure (const ScribeNews *news, void *data)
+far_note_attempt (gpointer data)
 {
-  FarFailures *failures = data;
-  pthread_mutex_lock (&failures->place->lock);
-  if ((news->kind == SCRIBE_TROUBLE || news->kind == SCRIBE_FAILED) && failures->n < FAR_FAILURES)
-    failures->at_us[failures->n++] = g_get_monotonic_time ();
-  pthread_mutex_unlock (&failures->place->lock);
-  place_notify (news, failures->place);
+  FarAttempts *attempts = data;
+  pthread_mutex_lock (&attempts->place->lock);
+  if (attempts->n < FAR_ATTEMPTS)
+    attempts->at_us[attempts->n++] = g_get_monotonic_time ();
+  pthread_cond_signal (&attempts->place->wake);
+  pthread_mutex_unlock (&attempts->place->lock);
+}
+
+/* From now on the store refuses all requests, the first `n` of which are awaited and noted. */
+static inline void
+far_refuse (FarAttempts *attempts, Scribe *scribe, guint from, guint n)
+{
+  attempts->n = 0;
+  shelf_fail (SHELF_REFUSES, 1, G_MAXUINT);
+  shelf_between (0, far_note_attempt, attempts);
+  save_many (scribe, from, 5);
+  place_wait (attempts->place, &attempts->n, n);
+}
+
+/* The store works again. */
+static inline void
+far_accept (void)
+{
+  shelf_between (0, NULL, NULL);
+  shelf_fail (SHELF_SOUND, 0, 0);
 }

@@ -4,6 +4,8 @@
  * it. */
 #pragma once
 
+#include "called.h"
+
 #include "launch/command-words.h"
 #include "launch/launch-folder.h"
 #include "launch/launch-private.h"
@@ -24,7 +26,6 @@ typedef struct
   gpointer data;
 } Handler;
 
-static GString *called; /* what the launcher does, a line each */
 static Launch *launch;
 static gint64 now_us;
 static char **words; /* of the scenario ... */
@@ -33,16 +34,6 @@ static GSourceFunc tick;
 static Handler handlers[3];
 static guint n_handlers;
 static gboolean fails, is_bringing, more_came, is_mute, is_told, has_lost_answer, main_is_at_101;
-
-static void G_GNUC_PRINTF (1, 2) note (const char *format, ...)
-{
-  va_list list;
-
-  va_start (list, format);
-  g_string_append_vprintf (called, format, list);
-  g_string_append_c (called, '\n');
-  va_end (list);
-}
 
 /* ---- the nodes and the rest of the room, played here ---- */
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How long a node whose launcher is gone stays for clients that ask for the end of the run. Tests
  * driver-end.c alone: the test plays the relay and the rest of the driver. */
+#include "entries.h"
+
 #include "node/driver-private.h"
 
 #include "folder/folder.h"
@@ -196,17 +198,6 @@ an_end_says_why (void)
     }
 }
 
-static guint
-count_files (const char *folder)
-{
-  g_autoptr (GDir) dir = g_dir_open (folder, 0, NULL);
-  guint n = 0;
-
-  while (g_dir_read_name (dir) != NULL)
-    n++;
-  return n;
-}
-
 /* A master wrote an answer and died before the end: nobody has seen that answer, so it goes, unless
  * the run is suspended and it is known what main returned. If the other half of a split run ended
  * it first, that end and its answer stand. */
@@ -230,7 +221,7 @@ an_answer_without_an_end_goes (void)
         gboolean stays = other || is_known;
         g_assert_true (folder_has_ended (folder, &code, NULL));
         g_assert_cmpint (folder_size (folder, FOLDER_FILE_ANSWER), ==, stays ? 2 : -1);
-        g_assert_cmpuint (count_files (folder), ==, 1u + (guint)stays + (guint)is_known);
+        g_assert_cmpuint (entries (folder), ==, 1u + (guint)stays + (guint)is_known);
         g_assert_true (folder_remove (folder, NULL));
       }
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests of storage/: files that another program wrote, and publishing. Links storage, GLib and
  * SQLite, and no other room. */
+#include "entries.h"
 #include "store.h"
 
 #include "host/process.h"
@@ -21,16 +22,6 @@ contents (const char *path)
   gsize size;
   g_assert_true (g_file_get_contents (path, &data, &size, NULL));
   return g_bytes_new_take (data, size);
-}
-
-static guint
-entries (const char *folder)
-{
-  g_autoptr (GDir) dir = g_dir_open (folder, 0, NULL);
-  guint n = 0;
-  while (g_dir_read_name (dir) != NULL)
-    n++;
-  return n;
 }
 
 /* The file at the target is refused with a message that contains `word`, and is not changed. */

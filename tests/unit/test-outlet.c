@@ -3,6 +3,7 @@
  * reader sees either the whole text or the previous content. */
 #include "config.h"
 
+#include "entries.h"
 #include "satin/host/outlet.h"
 
 #include <fcntl.h>
@@ -16,17 +17,6 @@ static char *
 path_of (const char *name)
 {
   return g_build_filename (folder, name, NULL);
-}
-
-static guint
-files (void)
-{
-  g_autoptr (GDir) dir = g_dir_open (folder, 0, NULL);
-  guint n = 0;
-
-  while (g_dir_read_name (dir) != NULL)
-    n++;
-  return n;
 }
 
 static void
@@ -59,7 +49,7 @@ test_writable (void)
   g_assert_true (outlet_is_writable ("the stats", new, NULL));
   g_assert_true (outlet_is_writable ("the stats", "/dev/null", NULL));
   assert_holds (old, "old");
-  g_assert_cmpuint (files (), ==, 1);
+  g_assert_cmpuint (entries (folder), ==, 1);
   g_assert_cmpint (g_unlink (old), ==, 0);
 }
 
@@ -100,7 +90,7 @@ test_written (void)
   g_assert_false (outlet_write (lost, "text", &error));
   g_assert_nonnull (error);
   g_assert_false (outlet_write (folder, "text", NULL));
-  g_assert_cmpuint (files (), ==, 3);
+  g_assert_cmpuint (entries (folder), ==, 3);
   g_assert_cmpint (g_unlink (path) + g_unlink (link) + g_unlink (pipe), ==, 0);
 }
 

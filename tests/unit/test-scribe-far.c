@@ -453,8 +453,6 @@ test_known_rows_are_acknowledged (void)
   for_each_kind (known_rows_are_acknowledged);
 }
 
-#define LATE_US (3 * G_USEC_PER_SEC) /* a busy machine may tell of a failure so late */
-
 /* A place that fails is left alone for twice as long each time, up to a minute. Once it has worked,
  * the next failure is the first one again. */
 static void
@@ -464,30 +462,21 @@ rests_grow (const FarKind *kind)
   g_autoptr (Place) place = far_place_new (kind);
   g_autoptr (GError) error = NULL;
   ScribeConfig config = far_config (place, G_USEC_PER_SEC);
-  FarFailures failures = { .place = place };
-  config.notify = far_note_failure;
-  config.data = &failures;
+  FarAttempts attempts = { .place = place };
   Scribe *scribe = far_scribe (&config, &error);
   g_assert_no_error (error);
-  shelf_fail (SHELF_REFUSES, 1, G_MAXUINT);
-  save_many (scribe, 0, 5);
-  place_wait (place, &failures.n, FAR_FAILURES);
-  for (guint i = 1; i < FAR_FAILURES; i++)
+  far_refuse (&attempts, scribe, 0, FAR_ATTEMPTS);
+  for (guint i = 1; i < FAR_ATTEMPTS; i++)
     {
       gint64 usual_us = MIN (most_us, (gint64)G_USEC_PER_SEC << i);
-      gint64 rest_us = failures.at_us[i] - failures.at_us[i - 1];
-      g_assert_cmpint (rest_us, >=, usual_us - MAX (usual_us / 4, LATE_US));
+      gint64 rest_us = attempts.at_us[i] - attempts.at_us[i - 1];
+      g_assert_cmpint (rest_us, >=, usual_us * 3 / 4);
     }
-  shelf_fail (SHELF_SOUND, 0, 0);
+  far_accept ();
   finish (place, scribe);
-  pthread_mutex_lock (&place->lock);
-  failures.n = 0;
-  pthread_mutex_unlock (&place->lock);
-  shelf_fail (SHELF_REFUSES, 1, G_MAXUINT);
-  save_many (scribe, 5, 5);
-  place_wait (place, &failures.n, 2);
-  g_assert_cmpint (failures.at_us[1] - failures.at_us[0], <, most_us / 2);
-  shelf_fail (SHELF_SOUND, 0, 0);
+  far_refuse (&attempts, scribe, 5, 2);
+  g_assert_cmpint (attempts.at_us[1] - attempts.at_us[0], <, most_us / 2);
+  far_accept ();
   finish_all (place, scribe);
   assert_rows (kind->uri, 10);
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests of host/temporary.c: folders that are removed with their process. Links storage alone. */
+#include "entries.h"
+
 #include "host/temporary.h"
 
 #include <fcntl.h>
@@ -49,16 +51,6 @@ set_up (Fixture *f, gconstpointer unused)
 {
   (void)unused;
   f->above = g_dir_make_tmp ("satin-above-XXXXXX", NULL);
-}
-
-static guint
-entries (const char *folder)
-{
-  g_autoptr (GDir) dir = g_dir_open (folder, 0, NULL);
-  guint n = 0;
-  while (g_dir_read_name (dir) != NULL)
-    n++;
-  return n;
 }
 
 static void
