@@ -37,13 +37,35 @@ static const FarKind far_kinds[] = {
 #define FAR_REST_MAX_US (120 * G_USEC_PER_SEC)
 static gint64 far_skipped_us; /* Atomic. */
 static gint far_sleeps;       /* Atomic: TRUE: all pauses are made. */
+static gint64 far_stopped_us; /* Atomic: when real time was stopped; 0: it passes. */
+
+static gint64
+far_real_us (void)
+{
+  struct timespec now;
+  clock_gettime (CLOCK_MONOTONIC, &now);
+  return (gint64)now.tv_sec * G_USEC_PER_SEC + now.tv_nsec / 1000;
+}
+
+/* For figures that a busy machine must not change: only skipped time counts. */
+static inline void
+far_stop_clock (void)
+{
+  __atomic_store_n (&far_stopped_us, far_real_us (), __ATOMIC_SEQ_CST);
+}
+
+/* Real time counts again; what has passed counts, too. */
+static inline void
+far_start_clock (void)
+{
+  __atomic_store_n (&far_stopped_us, 0, __ATOMIC_SEQ_CST);
+}
 
 gint64
 g_get_monotonic_time (void)
 {
-  struct timespec now;
-  clock_gettime (CLOCK_MONOTONIC, &now);
-  return (gint64)now.tv_sec * G_USEC_PER_SEC + now.tv_nsec / 1000
+  gint64 stopped_us = __atomic_load_n (&far_stopped_us, __ATOMIC_SEQ_CST);
+  return (stopped_us > 0 ? stopped_us : far_real_us ())
          + __atomic_load_n (&far_skipped_us, __ATOMIC_SEQ_CST);
 }
 
@@ -67,12 +89,15 @@ pthread_cond_timedwait (pthread_cond_t *cond, pthread_mutex_t *lock,
   gint64 left_us = us - g_get_monotonic_time ();
   gboolean skips
       = left_us > FAR_REST_US && left_us < FAR_REST_MAX_US && !g_atomic_int_get (&far_sleeps);
-  us -= __atomic_load_n (&far_skipped_us, __ATOMIC_SEQ_CST) + (skips ? left_us - FAR_REST_US : 0);
+  gboolean is_stopped = __atomic_load_n (&far_stopped_us, __ATOMIC_SEQ_CST) > 0;
+  left_us = MAX (left_us, 0);
+  gint64 slept_us = skips ? FAR_REST_US : left_us;
+  us = far_real_us () + slept_us;
   struct timespec until
       = { .tv_sec = us / G_USEC_PER_SEC, .tv_nsec = (us % G_USEC_PER_SEC) * 1000 };
   int code = pthread_cond_clockwait (cond, lock, CLOCK_MONOTONIC, &until);
-  if (skips && code == ETIMEDOUT && !shelf_is_busy ())
-    __atomic_fetch_add (&far_skipped_us, left_us - FAR_REST_US, __ATOMIC_SEQ_CST);
+  if ((skips || is_stopped) && code == ETIMEDOUT && !shelf_is_busy ())
+    __atomic_fetch_add (&far_skipped_us, left_us - (is_stopped ? 0 : slept_us), __ATOMIC_SEQ_CST);
   return code;
 }
 
@@ -200,43 +225,23 @@ wait_for_trouble (Place *place)
   pthread_mutex_unlock (&place->lock);
 }
 
-#define FAR_ATTEMPTS 8
+#define FAR_FAILURES 8
 
-/* When a store that refuses every request was asked: each attempt is one request. What a scribe
- * tells of it may come late on a busy machine. */
 typedef struct
 {
   Place *place;
   guint n;
-  gint64 at_us[FAR_ATTEMPTS]; /* the first ones */
-} FarAttempts;
+  gint64 at_us[FAR_FAILURES]; /* of the first failures since `n` was zero */
+} FarFailures;
 
+/* A scribe's notify that also notes when it was told of failures; `data`: FarFailures. */
 static inline void
-far_note_attempt (gpointer data)
+far_note_failure (const ScribeNews *news, void *data)
 {
-  FarAttempts *attempts = data;
-  pthread_mutex_lock (&attempts->place->lock);
-  if (attempts->n < FAR_ATTEMPTS)
-    attempts->at_us[attempts->n++] = g_get_monotonic_time ();
-  pthread_cond_signal (&attempts->place->wake);
-  pthread_mutex_unlock (&attempts->place->lock);
-}
-
-/* From now on the store refuses all requests, the first `n` of which are awaited and noted. */
-static inline void
-far_refuse (FarAttempts *attempts, Scribe *scribe, guint from, guint n)
-{
-  attempts->n = 0;
-  shelf_fail (SHELF_REFUSES, 1, G_MAXUINT);
-  shelf_between (0, far_note_attempt, attempts);
-  save_many (scribe, from, 5);
-  place_wait (attempts->place, &attempts->n, n);
-}
-
-/* The store works again. */
-static inline void
-far_accept (void)
-{
-  shelf_between (0, NULL, NULL);
-  shelf_fail (SHELF_SOUND, 0, 0);
+  FarFailures *failures = data;
+  pthread_mutex_lock (&failures->place->lock);
+  if ((news->kind == SCRIBE_TROUBLE || news->kind == SCRIBE_FAILED) && failures->n < FAR_FAILURES)
+    failures->at_us[failures->n++] = g_get_monotonic_time ();
+  pthread_mutex_unlock (&failures->place->lock);
+  place_notify (news, failures->place);
 }

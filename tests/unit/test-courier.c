@@ -421,17 +421,21 @@ test_rests_end (void)
   g_autoptr (Place) place = far_place_new (&far_kinds[0]);
   g_autoptr (GError) error = NULL;
   ScribeConfig config = far_config (place, 16 * G_USEC_PER_SEC / 10);
-  FarAttempts attempts = { .place = place };
+  FarFailures failures = { .place = place };
+  config.notify = far_note_failure;
+  config.data = &failures;
   Scribe *scribe = far_scribe (&config, &error);
   g_assert_no_error (error);
   place_wait (place, &place->n_published, 1);
-  far_refuse (&attempts, scribe, 0, FAR_ATTEMPTS);
+  shelf_fail (SHELF_REFUSES, 1, G_MAXUINT);
+  save_many (scribe, 0, 5);
+  place_wait (place, &failures.n, FAR_FAILURES);
   scribe_stats (scribe, &stats);
   g_assert_cmpuint (stats.generation, ==, place->generation);
-  far_accept ();
+  shelf_fail (SHELF_SOUND, 0, 0);
   finish_all (place, scribe);
-  for (guint i = 1; i < FAR_ATTEMPTS; i++)
-    g_assert_cmpint (attempts.at_us[i] - attempts.at_us[i - 1], <, REST_MAX_US);
+  for (guint i = 1; i < FAR_FAILURES; i++)
+    g_assert_cmpint (failures.at_us[i] - failures.at_us[i - 1], <, REST_MAX_US);
   assert_rows (place->target, 5);
 }
 
