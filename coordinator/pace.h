@@ -14,12 +14,13 @@
 typedef struct
 {
   gint64 published_us; /* monotonic time of the last publication; 0: there was none */
-  double byte_us;      /* processor time for each of its bytes, in microseconds */
+  guint64 cost_us;     /* processor time of it and of the rows that were written for it */
+  guint64 bytes;       /* of its file */
 } Pace;
 
-Pace pace_new (void);
-/* A publication of `bytes` ended at `now_us`, after `cpu_us` of processor time. */
+/* A publication of `bytes` ended at `now_us`. `cpu_us`: the processor time since the one before, so
+ * that rows which others have replaced since are paid for, too. */
 void pace_published (Pace *pace, gint64 now_us, guint64 cpu_us, guint64 bytes);
-/* How long after the last publication one of `bytes` is worth its cost, in microseconds. The first
- * publication does not wait: 0. */
+/* How long after the last publication one of `bytes` is worth its cost, in microseconds: it costs
+ * what the last one did, and more if the file has grown. The first does not wait: 0. */
 guint64 pace_rest_us (const Pace *pace, guint64 bytes);

@@ -419,7 +419,6 @@ scribe_new (const ScribeConfig *config, Identity *identity, GError **error)
     courier_set_writer (scribe->courier, identity->run, config->term);
   scribe->interval_us = config->interval_us;
   scribe->is_thrifty = config->is_thrifty;
-  scribe->pace = pace_new ();
   scribe->reads_only = config->reads_only;
   scribe->spare = g_strdup (config->spare);
   scribe->inbox = inbox_new ();
