@@ -118,10 +118,7 @@ took_over (Node *node, gboolean again)
 {
   lease_promoted (node);
   if (!again)
-    {
-      node->root.again = TRUE;
-      call_main (node);
-    }
+    call_main (node);
   constants_renew (node);
 }
 

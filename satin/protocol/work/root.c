@@ -21,8 +21,8 @@ is_known (Node *node, const Loan *job)
          || (known_holder (node, job->path, &job->digest, &holder) && holder.finished);
 }
 
-/* The master before ran the root or had lent it, so this node must not run it again before it knows
- * the rows of the checkpoint. FALSE: they are asked for, and root_back follows. */
+/* A master before this one ran the root or had lent it, so this node must not run it again before
+ * it knows the rows of the checkpoint. FALSE: they are asked for, and root_back follows. */
 static gboolean
 is_told (Node *node)
 {
@@ -30,7 +30,7 @@ is_told (Node *node)
   const LoanEntry entry
       = { .loan = root->loan, .path = (char *)root->job->path, .kind = LOAN_ADOPTED };
 
-  if (!root->again || (node->saves.phase != SAVES_NOT && node->saves.tells_all)
+  if (node->roster.term.number == 1 || (node->saves.phase != SAVES_NOT && node->saves.tells_all)
       || is_known (node, root->job))
     return TRUE;
   loans_add (node, entry);

@@ -22,11 +22,10 @@ typedef enum
 typedef struct
 {
   RootState state;
-  gboolean again; /* another node was master before this one */
-  Loan *job;      /* owned: the last one that main asked for */
-  guint64 loan;   /* its loan number, if another node holds it */
-  guint64 asked;  /* roots so far: no two have the same number */
-  guint64 held;   /* its number among the held jobs; 0: it is not held here */
+  Loan *job;     /* owned: the last one that main asked for */
+  guint64 loan;  /* its loan number, if another node holds it */
+  guint64 asked; /* roots so far: no two have the same number */
+  guint64 held;  /* its number among the held jobs; 0: it is not held here */
 } Root;
 
 void root_init (Node *node);
