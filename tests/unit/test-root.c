@@ -11,12 +11,12 @@ master (World *world)
 }
 
 static void
-ask_for (World *world, const char *path)
+ask (World *world, guint who, const char *path)
 {
   Digest digest = digest_of_string (path);
   g_autoptr (Loan) root = loan_new (0, path, 0, &digest, 1, NULL);
 
-  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_ROOT, .job = root });
+  tell (world, who, &(NodeEvent){ .kind = NODE_EVENT_ROOT, .job = root });
 }
 
 /* n1, which receives nothing any more, holds this root as an orphan. */
@@ -36,7 +36,7 @@ static void
 adopt_root (World *world, const char *path)
 {
   hear_of_root (world, path);
-  ask_for (world, path);
+  ask (world, 0, path);
   g_assert_cmpint (master (world)->root.state, ==, ROOT_ADOPTED);
 }
 
@@ -89,11 +89,48 @@ test_an_adopted_one_is_held (void)
   g_assert_cmpstr (held->job->path, ==, "");
 }
 
+/* n0 opened the first term, so nobody has run a root before. When it has died, n1 must know the
+ * rows of n2, the coordinator, before it runs one: else what was saved is computed again. */
+static void
+test_a_later_master_knows_the_rows_first (void)
+{
+  g_autoptr (World) world = world_new (3, TRUE);
+  g_autoptr (GPtrArray) rows = g_ptr_array_new ();
+  for (guint i = 0; i < 3; i++)
+    {
+      world->peer[i].commit_us = i == 2 ? 100000 : 900000;
+      world->peer[i].found = 1;
+    }
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_PUBLISHED, .number = 1 });
+  ask (world, 0, "");
+  g_assert_true (said (world, 0, "RUN "));
+  pass (world, 3 * G_USEC_PER_SEC);
+  g_assert_true (said (world, 2, "COORDINATOR"));
+  tell (world, 2, &(NodeEvent){ .kind = NODE_EVENT_OPENED, .number = 1 });
+  pass (world, G_USEC_PER_SEC);
+
+  die (world, 0);
+  pass (world, 60 * G_USEC_PER_SEC);
+  g_assert_true (said (world, 1, "MASTER"));
+  forget_log (world);
+  ask (world, 1, "");
+  pass (world, 1000);
+  g_assert_true (said (world, 2, "SALVAGE "));
+  g_assert_false (said (world, 1, "RUN "));
+  tell (world, 2,
+        &(NodeEvent){ .kind = NODE_EVENT_RESTORED, .rows = rows, .path = "", .final = TRUE });
+  pass (world, 1000);
+  g_assert_true (said (world, 1, "RUN "));
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/root/no-two-have-the-same-number", test_no_two_have_the_same_number);
   g_test_add_func ("/root/an-adopted-one-is-held", test_an_adopted_one_is_held);
+  g_test_add_func ("/root/a-later-master-knows-the-rows-first",
+                   test_a_later_master_knows_the_rows_first);
   return g_test_run ();
 }
