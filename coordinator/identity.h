@@ -5,7 +5,7 @@
 
 #include "digest.h"
 
-#include <gio/gio.h>
+#include <glib.h>
 
 typedef struct Sql Sql; /* storage/sql.h; code that only compares identities does not need it */
 

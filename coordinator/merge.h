@@ -3,7 +3,7 @@
  * Blocks on the disk; any one thread. */
 #pragma once
 
-#include <gio/gio.h>
+#include <glib.h>
 
 typedef struct
 {

@@ -12,7 +12,7 @@
 #include "loan.h"
 #include "path.h"
 
-#include <gio/gio.h>
+#include <glib.h>
 
 typedef struct Scribe Scribe;
 

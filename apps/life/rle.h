@@ -4,7 +4,7 @@
 
 #include "plane.h"
 
-#include <gio/gio.h>
+#include <glib.h>
 
 #define RLE_SIDE_MAX (1 << 28) /* greatest row and column, from the first cell */
 

@@ -3,6 +3,7 @@
 
 #include "../write.h"
 
+#include <gio/gio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,7 +2,7 @@
 /* Pictures, and writing them to files. */
 #pragma once
 
-#include <gio/gio.h>
+#include <glib.h>
 
 typedef struct
 {

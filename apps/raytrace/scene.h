@@ -4,7 +4,7 @@
 
 #include "solid.h"
 
-#include <gio/gio.h>
+#include <glib.h>
 
 #define SCENE_SIDE_MAX 16384 /* pixels */
 

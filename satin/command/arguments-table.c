@@ -6,6 +6,8 @@
 
 #include "launch/submit-script.h"
 
+#include <gio/gio.h>
+
 #define FIELD(name) G_STRUCT_OFFSET (Arguments, name)
 #define OF_RUNS "run resume "
 #define ALL \

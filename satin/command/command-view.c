@@ -24,6 +24,7 @@
 
 #include "text/json.h"
 
+#include <gio/gio.h>
 #include <string.h>
 #include <time.h>
 

@@ -5,7 +5,7 @@
 
 #include "launch/command-words.h"
 
-#include <gio/gio.h>
+#include <glib.h>
 
 /* argv[0] is the verb. Each returns the exit code. */
 int command_run (int argc, char **argv);

@@ -8,6 +8,8 @@
 
 #include "text/fields.h"
 
+#include <gio/gio.h>
+
 /* A silent node occupies a thread for some seconds. */
 #define THREADS_MAX 32
 

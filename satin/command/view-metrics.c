@@ -6,6 +6,7 @@
 
 #include "folder/control.h"
 
+#include <gio/gio.h>
 #include <string.h>
 
 #define TYPE "application/openmetrics-text; version=1.0.0; charset=utf-8"

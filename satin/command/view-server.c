@@ -2,6 +2,7 @@
 /* See view-server.h. Each connection carries one request. Tests: test-view-server, view.sh. */
 #include "view-server.h"
 
+#include <gio/gio.h>
 #include <string.h>
 
 /* A request must arrive, and a reply be read, within so many seconds. */

@@ -5,7 +5,7 @@
 
 #include "view-http.h"
 
-#include <gio/gio.h>
+#include <glib.h>
 
 /* The most connections; more are closed at once. The most streams among them. */
 #define VIEW_SERVER_CONNECTIONS_MAX 32

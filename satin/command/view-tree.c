@@ -11,6 +11,7 @@
 
 #include "text/json.h"
 
+#include <gio/gio.h>
 #include <math.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -5,7 +5,7 @@
  * _read. */
 #pragma once
 
-#include <gio/gio.h>
+#include <glib.h>
 
 /* The newest events of a page, and the nodes with most work. */
 #define VIEW_TREE_EVENTS_MAX 150

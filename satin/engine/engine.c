@@ -15,6 +15,7 @@
 #include "sched/worker.h"
 #include "tree/adopt.h"
 
+#include <gio/gio.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

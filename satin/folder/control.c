@@ -8,6 +8,7 @@
 
 #include "link/wire.h"
 
+#include <gio/gio.h>
 #include <string.h>
 
 const char *const control_files_of_end[]

@@ -2,7 +2,7 @@
 /* Requests from outside to a run; any of its nodes answers. Blocks. Any thread. */
 #pragma once
 
-#include <gio/gio.h>
+#include <glib.h>
 
 /* (transfer full): the reply of the first live node in the run's folder to `request`, such as
  * "status" or "suspend". */

@@ -4,7 +4,7 @@
  * of it or nothing. Any thread, one per file. Blocks on a local disk. */
 #pragma once
 
-#include <gio/gio.h>
+#include <glib.h>
 
 typedef struct FolderFile FolderFile;
 

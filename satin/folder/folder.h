@@ -9,7 +9,7 @@
 
 #include "protocol/plan.h"
 
-#include <gio/gio.h>
+#include <glib.h>
 
 #define FOLDER_NODES_MAX 1024   /* of a run; the protocol allows no more */
 #define FOLDER_WORKERS_MAX 1024 /* of a node; the engine allows no more */

@@ -9,6 +9,7 @@
 #include "host/whole.h"
 
 #include <fcntl.h>
+#include <gio/gio.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/in.h>

@@ -4,7 +4,7 @@
  * the run; Perfetto also reads an array that is not closed. */
 #pragma once
 
-#include <gio/gio.h>
+#include <glib.h>
 
 /* Creates the file or empties it, when a run begins. */
 gboolean timeline_file_begin (const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;

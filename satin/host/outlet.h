@@ -2,7 +2,7 @@
 /* Files that the user names for Satin's output, such as statistics and traces. */
 #pragma once
 
-#include <gio/gio.h>
+#include <glib.h>
 
 /* FALSE: outlet_write cannot write to `path`; the message calls the file `what`. Tries it with a
  * temporary file in the same folder. Any thread. */

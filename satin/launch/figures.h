@@ -3,7 +3,7 @@
  * those of nodes that died. One thread. */
 #pragma once
 
-#include <gio/gio.h>
+#include <glib.h>
 
 /* What only the launcher knows. */
 typedef struct

@@ -3,6 +3,7 @@
  * not matter. Any thread. Tests: test-wire-tls. */
 #include "key.h"
 
+#include <gio/gio.h>
 #include <gnutls/crypto.h>
 #include <gnutls/gnutls.h>
 #include <gnutls/x509.h>

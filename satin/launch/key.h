@@ -3,7 +3,7 @@
  * nodes load it at run time (link/wire-tls.c). Any thread. */
 #pragma once
 
-#include <gio/gio.h>
+#include <glib.h>
 
 /* Makes a new private key and a certificate that it signs. Returns both as PEM. (transfer full)
  * NULL: G_TLS_ERROR in one sentence. */

@@ -12,6 +12,7 @@
 #include "folder/timeline-file.h"
 
 #include <fcntl.h>
+#include <gio/gio.h>
 #include <glib-unix.h>
 #include <signal.h>
 #include <string.h>

@@ -10,6 +10,7 @@
 #include "text/fields.h"
 #include "text/shown.h"
 
+#include <gio/gio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>

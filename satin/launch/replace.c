@@ -9,6 +9,8 @@
 
 #include "text/fields.h"
 
+#include <gio/gio.h>
+
 struct Replace
 {
   const char *path;

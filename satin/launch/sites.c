@@ -8,6 +8,7 @@
 
 #include "host/step.h"
 
+#include <gio/gio.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -2,7 +2,7 @@
 /* Reads the file of --sites: where nodes start, and how. Starts nothing. One thread. */
 #pragma once
 
-#include <gio/gio.h>
+#include <glib.h>
 
 typedef enum
 {

@@ -4,6 +4,8 @@
 
 #include "wire.h"
 
+#include <gio/gio.h>
+
 #define ASKERS 3
 
 /* Shared by the asking threads; `mutex` protects it. */

@@ -5,6 +5,8 @@
 
 #include "wire.h"
 
+#include <gio/gio.h>
+
 #define MAGIC "SATIN1\n"
 #define MAGIC_SIZE 7
 #define NONCE_SIZE 16

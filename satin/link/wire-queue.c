@@ -2,6 +2,8 @@
 /* See wire-queue.h. Does not interpret messages. Tests: test-wire, test-wire-intake. */
 #include "wire-queue.h"
 
+#include <gio/gio.h>
+
 #define VECTORS_MAX 32
 /* Most bytes framed ahead: urgent messages pass only what is not framed. */
 #define FRAMED_MAX (2 * WIRE_PIECE)

@@ -8,7 +8,7 @@
 
 #include "protocol/plan.h"
 
-#include <gio/gio.h>
+#include <glib.h>
 
 typedef struct Option Option;
 /* Reads `text` (NULL for a flag) into the struct at `values`. FALSE: `text` is wrong. */

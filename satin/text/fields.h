@@ -3,7 +3,7 @@
  * type reads as empty, since nodes of other versions may send fewer. Pure. Any thread. */
 #pragma once
 
-#include <gio/gio.h>
+#include <glib.h>
 
 /* (transfer none): "" if there is no such text. Valid as long as the object. */
 const char *fields_text (GVariant *object, const char *name);

@@ -5,7 +5,7 @@
 
 #include "json-write.h"
 
-#include <gio/gio.h>
+#include <glib.h>
 
 /* The member `format` in the output of --json, see satin(1). Within a format members are only
  * added. If one is removed or changes its meaning, the number grows. */

@@ -9,7 +9,7 @@
 #include "digest.h"
 #include "satin-type.h"
 
-#include <gio/gio.h>
+#include <glib.h>
 
 #define RECORD_SIGNATURE_MAX 4096u /* most characters of the type of a kept state */
 /* most shared bytes objects in a value that is sent to another node */

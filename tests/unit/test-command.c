@@ -4,6 +4,7 @@
 
 #include "command/command.h"
 
+#include <gio/gio.h>
 #include <glib/gstdio.h>
 #include <stdio.h>
 #include <string.h>

@@ -4,6 +4,7 @@
 #include "bvh.h"
 #include "image.h"
 
+#include <gio/gio.h>
 #include <glib/gstdio.h>
 #include <string.h>
 

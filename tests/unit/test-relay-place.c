@@ -3,6 +3,7 @@
  * workers. */
 #include "folder/relay.h"
 
+#include <gio/gio.h>
 #include <glib/gstdio.h>
 #include <ifaddrs.h>
 #include <net/if.h>

@@ -16,6 +16,7 @@
 
 #include "storage/places/place.h"
 
+#include <gio/gio.h>
 #include <string.h>
 
 #define FAR "sftp://h/c.db"

@@ -12,7 +12,7 @@
 #include "value/path.h"
 #include "value/record.h"
 
-#include <gio/gio.h>
+#include <glib.h>
 
 #define MESSAGE_VERSION 32 /* of the whole vocabulary; unequal versions do not talk */
 #define MESSAGE_HEADER_MAX (16u * 1024 * 1024) /* bytes of a header */
