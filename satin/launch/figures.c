@@ -180,6 +180,11 @@ weigh (GPtrArray *nodes)
       balance.answer_s = MAX (balance.answer_s, number (nodes->pdata[i], "answer_s"));
     }
   balance.work_s += work_of_others (departed);
+  /* What a dead node had taken of an earlier life may be known to nobody, but its results have it.
+   */
+  double earlier_s = MAX (balance.salvaged_s - balance.work_s, 0);
+  balance.salvaged_s -= earlier_s;
+  balance.restored_s += earlier_s;
   return balance;
 }
 

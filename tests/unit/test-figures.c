@@ -203,7 +203,8 @@ figures_of (const char *one, const char *other)
 
 /* Of a dead node the nodes report what they saw last: the most counts, whoever says it first. Work
  * within the work of an earlier life takes no more from it than there is; of two entries of one job
- * the one that holds more counts. */
+ * the one that holds more counts. What was put to use of this life was done in it: the rest of a
+ * dead node's results is of an earlier life. */
 static void
 test_edges (void)
 {
@@ -226,7 +227,10 @@ test_edges (void)
             "\"work_s\": 0", "\"salvaged_s\": 4" },
           { "\"work_s\": 30, \"names\": [\"1.1.00000001\"], \"taken\": [\"1000000 2 1.1.00000001 "
             "/0\", \"6000000 0 1.1.00000001 /0\"]",
-            "\"work_s\": 0", "\"salvaged_s\": 6" } };
+            "\"work_s\": 0", "\"salvaged_s\": 6" },
+          { "\"work_s\": 3, \"names\": [\"1.1.00000001\"], \"taken\": [\"30000000 0 1.1.00000001 "
+            "/0\"]",
+            "\"work_s\": 1", "\"redone_s\": 5, \"salvaged_s\": 4" } };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     {
