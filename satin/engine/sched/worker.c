@@ -249,7 +249,9 @@ worker_halt (Stack *stack, SatinSlot_ *self, SatinSlot_ *top, gboolean whole)
 
   if (clock_runs (stack))
     seat_end_work (stack);
-  scan_halted (stack, self, top, whole || engine->orders.leaving);
+  /* Without a frame the stack may have stopped before it was told to halt: then `leaving` may still
+   * change, and there is nothing to scan. */
+  scan_halted (stack, self, top, whole || (self != NULL && engine->orders.leaving));
   pthread_mutex_lock (&engine->lock);
   while (!seat_engine_ends (engine))
     {
