@@ -131,10 +131,14 @@ wait_for_rest (guint n_failed)
 static void
 move_clock (gint64 us)
 {
-  pthread_mutex_lock (seen.with);
+  pthread_mutex_lock (&seen.lock);
+  pthread_cond_t *on = seen.on;
+  pthread_mutex_t *with = seen.with;
+  pthread_mutex_unlock (&seen.lock);
+  pthread_mutex_lock (with);
   __atomic_fetch_add (&now_us, us, __ATOMIC_SEQ_CST);
-  pthread_cond_signal (seen.on);
-  pthread_mutex_unlock (seen.with);
+  pthread_cond_signal (on);
+  pthread_mutex_unlock (with);
 }
 
 static Scribe *
