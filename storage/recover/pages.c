@@ -40,6 +40,7 @@ struct Pages
   gint64 shifts[SHIFTS_MAX]; /* of this scan: distances by which pages may have moved; the first is
                               * 0 */
   guint n_shifts;
+  guint usual; /* the shift of the last page that named the next one */
 };
 
 static gboolean
@@ -174,7 +175,7 @@ list_shifts (Pages *pages, guint32 page_size)
 {
   gint64 size = (gint64)pages->size, over = size % page_size;
   gint64 more = size - (gint64)pages->n_pages * page_size;
-  pages->n_shifts = 0;
+  pages->n_shifts = pages->usual = 0;
   add_shift (pages, 0);
   if (pages->n_pages > 0 && more < size / 2 && more > -size / 2)
     add_shift (pages, more);
@@ -187,7 +188,8 @@ list_shifts (Pages *pages, guint32 page_size)
 
 /* Reads page `number` of a chain. A chain that VACUUM wrote is contiguous: each page names the next
  * one, and the last page none. `is_shifted`: tries all places where the page may be, and takes the
- * first that has this form. */
+ * first that has this form. Zeros have the form of a last page, and many pages end with zeros. So
+ * the first try is the shift of the pages before. */
 static gboolean
 read_link (Pages *pages, guint32 page_size, guint32 number, gboolean is_last, gboolean is_shifted,
            guint8 *to)
@@ -195,14 +197,18 @@ read_link (Pages *pages, guint32 page_size, guint32 number, gboolean is_last, gb
   gint64 place = ((gint64)number - 1) * page_size;
   for (guint i = 0; i < (is_shifted ? pages->n_shifts : 1); i++)
     {
-      gint64 at = place + pages->shifts[i];
+      guint which = is_shifted ? (pages->usual + i) % pages->n_shifts : 0;
+      gint64 at = place + pages->shifts[which];
       if (at < 0 || (guint64)at + 4 >= pages->size || pages->chain_bytes < page_size)
         continue;
       pages->chain_bytes -= page_size;
       if (!read_at (pages, (guint64)at, to, page_size, NULL))
         return FALSE;
-      if (!is_shifted || record_load_big (to) == (is_last ? 0 : number + 1))
-        return TRUE;
+      if (is_shifted && record_load_big (to) != (is_last ? 0 : number + 1))
+        continue;
+      if (is_shifted && !is_last)
+        pages->usual = which;
+      return TRUE;
     }
   return FALSE;
 }

@@ -370,6 +370,37 @@ change_all (Image *image, const char *from, const char *to)
   return n;
 }
 
+/* Bytes that come in or are lost before the first row move all rows, and the pages on which long
+ * ones continue. Without spare pages the file's size tells how far: the bytes beyond whole pages
+ * or, if the header still counts the pages, beyond those. */
+static void
+test_long_rows_are_found_where_they_moved (Fixture *f, gconstpointer unused)
+{
+  static const int moves[] = { 1, 100, 511, -1, -100, -500, -511, 512, -512, 700 };
+  (void)unused;
+  fill (f, 20, 3000);
+  Image image = image_of (f);
+  gsize page = (gsize)(guint8)image.data[16] << 8 | (guint8)image.data[17];
+  g_assert_cmpuint (change_all (&image, "satin spare page", "no spare page !!"), >, 0);
+  for (guint has_count = 0; has_count <= 1; has_count++)
+    for (gsize i = 0; i < G_N_ELEMENTS (moves); i++)
+      {
+        gsize more = (gsize)MAX (moves[i], 0), less = (gsize)MAX (-moves[i], 0);
+        g_autofree char *data = g_malloc0 (image.size + more);
+        g_test_message ("%d bytes in pages of %" G_GSIZE_FORMAT ", count %u", moves[i], page,
+                        has_count);
+        if (!has_count && more + less >= page)
+          continue;
+        memcpy (data, image.data, page);
+        if (!has_count)
+          memset (data + 28, 0, 4);
+        memcpy (data + page + more, image.data + page + less, image.size - page - less);
+        put_back (f, data, image.size + more - less);
+        g_assert_cmpuint (rows_kept (f, 3000, 20, IDENTITY), ==, 20);
+      }
+  g_free (image.data);
+}
+
 /* A file that has lost the identity of its rows: a text that may be the identity is tried, also
  * with other digits before it, and with each of its bits changed. */
 static void
@@ -418,6 +449,7 @@ main (int argc, char **argv)
     { "/salvage/forged-chains-end", test_forged_chains_end },
     { "/salvage/garbage-gives-nothing", test_garbage_gives_nothing },
     { "/salvage/holes-are-skipped", test_holes_are_skipped },
+    { "/salvage/long-rows-are-found-where-they-moved", test_long_rows_are_found_where_they_moved },
     { "/salvage/whose-it-is-may-be-guessed", test_whose_it_is_may_be_guessed },
   };
   return run_tests (argc, argv, tests, G_N_ELEMENTS (tests));
