@@ -7,7 +7,7 @@
 static void
 write_checkpoint (Place *place, gboolean finished)
 {
-  NodeId one = { 1, 2, 3 }, two = { 1, 3, 4 };
+  NodeId one = { 1, 2, 3 }, two = { 1, 3, 4 }, mute = { 1, 4, 5 };
   g_autoptr (GBytes) input = g_bytes_new_static ("four lines\n", 11);
   g_autoptr (GBytes) best = g_bytes_new_static ("\x2a\0\0\0\0\0\0\0", 8);
   g_autoptr (GBytes) answer = g_bytes_new_static ("length 7\0\n", 10);
@@ -18,6 +18,7 @@ write_checkpoint (Place *place, gboolean finished)
 
   scribe_joined (scribe, &one, "host1", "here", "unix:/one");
   scribe_joined (scribe, &two, "host2", "there", "unix:/two");
+  scribe_joined (scribe, &mute, "host3", "there", ""); /* nobody can ask it */
   scribe_told (scribe, "left", &two, NULL, 0, "crashed", 0);
   scribe_constant (scribe, "input/a.tsp", "ay", input);
   scribe_best (scribe, "length", "x", best, NULL);
@@ -241,7 +242,7 @@ test_people_see_rows_and_nodes (void)
   g_assert_cmpuint (first->len, ==, 1);
   g_assert_cmpstr (((RestoreRow *)g_ptr_array_index (first, 0))->path, ==, "/1/4");
   g_assert_cmpuint (none->len, ==, 0);
-  g_assert_cmpuint (nodes->len, ==, 2);
+  g_assert_cmpuint (nodes->len, ==, 3);
   RestoreNode *node = g_ptr_array_index (nodes, 0);
   g_assert_cmpstr (node->name, ==, "host1");
   g_assert_cmpuint (node->rows, ==, 2);

@@ -502,6 +502,51 @@ test_rests_grow (void)
   for_each_kind (rests_grow);
 }
 
+/* Locks at the place that coordinators of terms before and from now on left, of this run and of
+ * another one. */
+static const struct
+{
+  const char *owner;
+  gboolean is_old; /* it is removed at once */
+} locks[] = { { "satin-by-00000000-1-1-6-run1-9", TRUE },
+              { "satin-by-00000000-1-1-7-run1-9", FALSE },
+              { "satin-by-00000000-1-1-6-run2-9", FALSE } };
+
+/* A coordinator tells the store its run and its term, so it does not wait for the lock of one whom
+ * it has replaced. */
+static void
+locks_of_earlier_terms (const FarKind *kind)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (locks); i++)
+    {
+      g_autoptr (Place) place = far_place_new (kind);
+      g_autoptr (GError) error = NULL;
+      g_autofree char *owner = g_strconcat (FAR_FILE ".lock/", locks[i].owner, NULL);
+      ScribeConfig config = far_config (place, HOUR_US);
+      far_begin (kind);
+      config.term = 7;
+      Scribe *scribe = far_scribe (&config, &error);
+      g_assert_no_error (error);
+      shelf_make_folder (FAR_FILE ".lock");
+      shelf_make_folder (owner);
+      save_many (scribe, 0, 5);
+      far_stop_clock ();
+      gint64 began_us = g_get_monotonic_time ();
+      finish (place, scribe);
+      gint64 waited_us = g_get_monotonic_time () - began_us;
+      far_start_clock ();
+      scribe_free (scribe);
+      g_assert_cmpint (waited_us < 8 * G_USEC_PER_SEC, ==, locks[i].is_old);
+    }
+}
+
+static void
+test_locks_of_earlier_terms (void)
+{
+  locks_of_earlier_terms (&far_kinds[0]);
+  locks_of_earlier_terms (&far_kinds[2]);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -520,5 +565,6 @@ main (int argc, char **argv)
   g_test_add_func ("/scribe-far/others-go-first", test_others_go_first);
   g_test_add_func ("/scribe-far/known-rows-are-acknowledged", test_known_rows_are_acknowledged);
   g_test_add_func ("/scribe-far/rests-grow", test_rests_grow);
+  g_test_add_func ("/scribe-far/locks-of-earlier-terms", test_locks_of_earlier_terms);
   return g_test_run ();
 }

@@ -165,6 +165,23 @@ test_the_interval_publishes_by_itself (void)
   g_assert_cmpuint (place->generation, ==, 2);
 }
 
+/* A node's ticket is acknowledged even if the scribe has no news besides it: the node had nothing
+ * to save, or its rows were written before. */
+static void
+test_a_ticket_alone_is_acknowledged (void)
+{
+  g_autoptr (Place) place = place_new ();
+  Scribe *scribe = start (place, 1000, "run-1");
+  place_wait (place, &place->n_published, 1);
+  for (guint64 ticket = 1; ticket < 4; ticket++)
+    {
+      scribe_ticket (scribe, ticket);
+      place_wait (place, &place->n_published, (guint)ticket + 1);
+      g_assert_cmpuint (place->ticket, ==, ticket);
+    }
+  scribe_free (scribe);
+}
+
 static void
 test_without_a_target_only_the_work_file_is_written (void)
 {
@@ -559,6 +576,7 @@ main (int argc, char **argv)
                    test_nothing_is_published_when_nothing_changed);
   g_test_add_func ("/scribe/the-interval-publishes-by-itself",
                    test_the_interval_publishes_by_itself);
+  g_test_add_func ("/scribe/a-ticket-alone-is-acknowledged", test_a_ticket_alone_is_acknowledged);
   g_test_add_func ("/scribe/without-a-target-only-the-work-file-is-written",
                    test_without_a_target_only_the_work_file_is_written);
   g_test_add_func ("/scribe/trouble-is-told-and-writing-goes-on-when-it-can",
