@@ -31,6 +31,12 @@ aside_failed (const char *path, const char *reason, GError **error)
                path, reason);
 }
 
+static gboolean
+is_same_file (const struct stat *one, const struct stat *other)
+{
+  return one->st_ino == other->st_ino && one->st_dev == other->st_dev;
+}
+
 /* The name under which this very file was kept before. (transfer full) (nullable) */
 static char *
 find_kept (const char *path, const char *word)
@@ -47,7 +53,7 @@ find_kept (const char *path, const char *word)
     {
       g_autofree char *whole = g_build_filename (folder, name, NULL);
       if (g_str_has_prefix (name, prefix) && lstat (whole, &other) == 0
-          && other.st_ino == status.st_ino && other.st_dev == status.st_dev)
+          && is_same_file (&other, &status))
         return g_steal_pointer (&whole);
     }
   return NULL;
@@ -83,6 +89,16 @@ aside_keep (const char *path, const char *word, GError **error)
   return kept;
 }
 
+/* The delta may have been kept by an earlier attempt that was interrupted. If it has been replaced
+ * since, the newer one contains the rows of the one that was kept. */
+static gboolean
+is_kept (const char *from, const char *to)
+{
+  struct stat status, other;
+  return lstat (from, &status) == 0 && lstat (to, &other) == 0
+         && (is_same_file (&status, &other) || (unlink (to) == 0 && link (from, to) == 0));
+}
+
 /* Keeps the delta under the new name of its base, with the ending of deltas. */
 static gboolean
 keep_delta (const char *path, const char *kept, GError **error)
@@ -90,7 +106,8 @@ keep_delta (const char *path, const char *kept, GError **error)
   g_autofree char *from = g_strconcat (path, PLACE_DELTA, NULL);
   g_autofree char *to = g_strconcat (kept, PLACE_DELTA, NULL);
   g_autoptr (GError) reason = NULL;
-  if (link (from, to) == 0 || errno == EEXIST || copy_file (from, to, &reason))
+  if (link (from, to) == 0 || (errno == EEXIST && is_kept (from, to))
+      || copy_file (from, to, &reason))
     return TRUE;
   aside_failed (from, reason->message, error);
   return FALSE;

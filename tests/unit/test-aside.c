@@ -126,6 +126,29 @@ nothing_is_lost (Fixture *f, gconstpointer data G_GNUC_UNUSED)
   g_assert_nonnull (strstr (error->message, "cannot be set aside"));
 }
 
+/* A move that was interrupted is completed by the next one. If the delta was replaced meanwhile,
+ * the newer one is kept, which contains the rows of the older. */
+static void
+an_interrupted_move_goes_on (Fixture *f, gconstpointer data G_GNUC_UNUSED)
+{
+  for (int is_newer = FALSE; is_newer <= TRUE; is_newer++)
+    {
+      put (f->path, "base");
+      put (f->delta, "delta");
+      g_autofree char *kept = aside_keep (f->path, "replaced", NULL);
+      g_autofree char *its_delta = g_strconcat (kept, PLACE_DELTA, NULL);
+      g_assert_cmpint (link (f->delta, its_delta), ==, 0);
+      if (is_newer)
+        put (f->delta, "newer delta");
+      g_autofree char *moved = aside_move (f->path, "replaced", TRUE, NULL);
+      g_assert_cmpstr (moved, ==, kept);
+      assert_holds (f->path, NULL);
+      assert_holds (f->delta, NULL);
+      assert_holds (kept, "base");
+      assert_holds (its_delta, is_newer ? "newer delta" : "delta");
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -135,5 +158,6 @@ main (int argc, char **argv)
   TEST ("other-names-do-not-count", other_names_do_not_count);
   TEST ("a-delta-goes-along", a_delta_goes_along);
   TEST ("nothing-is-lost", nothing_is_lost);
+  TEST ("an-interrupted-move-goes-on", an_interrupted_move_goes_on);
   return g_test_run ();
 }
