@@ -21,11 +21,17 @@ test_the_state_that_stands_for_more_stays (void)
   inbox_add_row (inbox, row_make_kept ("/0", 3, 9));
   inbox_add_row (inbox, row_make_kept ("/1", 3, 9));
   inbox_add_row (inbox, row_make_kept ("/1", 4, 16));
+  inbox_add_row (inbox, row_make_kept ("/2", 4, 16));
+  Row *other = row_make_kept ("/2", 3, 9);
+  memset (&other->digest, 7,
+          sizeof other->digest); /* a job with other arguments: the later counts */
+  inbox_add_row (inbox, other);
 
   g_assert_false (inbox_is_empty (inbox));
   g_assert_cmpuint (keep_at (inbox, "/0")->children, ==, 4);
   g_assert_cmpuint (keep_at (inbox, "/1")->children, ==, 4);
-  g_assert_cmpuint (inbox->bytes, ==, 16);
+  g_assert_cmpuint (keep_at (inbox, "/2")->children, ==, 3);
+  g_assert_cmpuint (inbox->bytes, ==, 24);
 }
 
 static void
@@ -73,23 +79,29 @@ test_rows_of_another_digest_stay (void)
     }
 }
 
-/* Of two kept states of one job the one with more children stays, with the larger work. */
+/* Of two kept states of one job the one with more children stays, with the larger work, also if one
+ * of them comes back since it could not be written. */
 static void
 test_a_kept_state_loses_no_work (void)
 {
-  for (guint first = 0; first < 2; first++)
+  for (guint way = 0; way < 4; way++)
     {
+      guint first = way % 2;
+      gboolean comes_back = way / 2;
       g_autoptr (Inbox) inbox = inbox_new ();
+      Inbox *older = inbox_new ();
 
       for (guint turn = 0; turn < 2; turn++)
         {
           gboolean larger = turn == first;
           Row *row = row_make_kept ("/0", larger ? 4 : 3, 16);
           row->work_us = larger ? 5 : 9;
-          inbox_add_row (inbox, row);
+          inbox_add_row (comes_back && turn == 0 ? older : inbox, row);
         }
+      inbox_put_back (inbox, older);
       g_assert_cmpuint (keep_at (inbox, "/0")->children, ==, 4);
       g_assert_cmpuint (keep_at (inbox, "/0")->work_us, ==, 9);
+      g_assert_cmpuint (inbox->bytes, ==, 8);
     }
 }
 
@@ -127,6 +139,7 @@ fill (Inbox *inbox, const char *text, guint64 ticket)
   inbox->ticket = ticket;
   inbox_add_value (inbox->constants, "name", "type", bytes);
   inbox_add_value (inbox->bests, "name", "type", bytes);
+  g_hash_table_replace (inbox->shown, g_strdup ("name"), g_strdup (text));
   inbox_answer (inbox, bytes, (int)ticket);
   inbox_add_member (inbox, &(InboxMember){ .host = (char *)text });
   inbox_add_event (inbox, &(InboxEvent){ .kind = (char *)text, .detail = (char *)text });
@@ -196,6 +209,7 @@ test_all_kinds_go_back (void)
       g_assert_cmpuint (inbox->ticket, ==, 1 + newer);
       g_assert_cmpstr (value_of (inbox->constants), ==, stays);
       g_assert_cmpstr (value_of (inbox->bests), ==, stays);
+      g_assert_cmpstr (g_hash_table_lookup (inbox->shown, "name"), ==, stays);
       g_assert_cmpuint (g_array_index (inbox->present, NodeId, 0).number, ==, 1 + newer);
       g_assert_cmpstr (g_bytes_get_data (inbox->answer, NULL), ==, "old");
       g_assert_cmpint (inbox->exit_code, ==, 1);
@@ -237,6 +251,30 @@ test_what_happened_stays_in_order (void)
       event = event->next;
     }
   g_assert_true (member == NULL && event == NULL);
+}
+
+/* While nothing can be written, the oldest events and members give way to the newest. */
+static void
+test_the_newest_happenings_stay (void)
+{
+  enum
+  {
+    EVENTS_KEPT = 10000,
+    MEMBERS_KEPT = 100000
+  };
+  g_autoptr (Inbox) inbox = inbox_new ();
+  for (gint64 i = 0; i <= MEMBERS_KEPT; i++)
+    {
+      inbox_add_member (inbox, &(InboxMember){ .at = i });
+      inbox_add_event (inbox, &(InboxEvent){ .kind = (char *)"a", .at = i });
+    }
+  g_assert_cmpuint (inbox->members.length, ==, MEMBERS_KEPT);
+  g_assert_cmpuint (inbox->events.length, ==, EVENTS_KEPT);
+  g_assert_cmpint (((InboxMember *)inbox->members.head->data)->at, ==, 1);
+  g_assert_cmpint (((InboxMember *)inbox->members.tail->data)->at, ==, MEMBERS_KEPT);
+  g_assert_cmpint (((InboxEvent *)inbox->events.head->data)->at, ==,
+                   MEMBERS_KEPT - EVENTS_KEPT + 1);
+  g_assert_cmpint (((InboxEvent *)inbox->events.tail->data)->at, ==, MEMBERS_KEPT);
 }
 
 static void
@@ -283,6 +321,7 @@ main (int argc, char **argv)
                    test_what_could_not_be_written_goes_under_what_came_since);
   g_test_add_func ("/inbox/phases-do-not-pile-up", test_phases_do_not_pile_up);
   g_test_add_func ("/inbox/all-kinds-go-back", test_all_kinds_go_back);
+  g_test_add_func ("/inbox/the-newest-happenings-stay", test_the_newest_happenings_stay);
   g_test_add_func ("/inbox/the-first-answer-counts", test_the_first_answer_counts);
   g_test_add_func ("/inbox/what-happened-stays-in-order", test_what_happened_stays_in_order);
   g_test_add_func ("/inbox/a-kept-state-loses-no-work", test_a_kept_state_loses_no_work);

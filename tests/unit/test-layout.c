@@ -264,6 +264,82 @@ test_a_node_keeps_its_number (Fixture *f, gconstpointer unused)
   g_assert_cmpint (number_of (f->sql, "SELECT count (*) FROM node"), ==, G_N_ELEMENTS (numbers));
 }
 
+typedef struct
+{
+  guint n;
+  char *node;
+} Seen;
+
+static gboolean
+note_node (const Result *row, gpointer data, GError **error)
+{
+  Seen *seen = data;
+  (void)error;
+  seen->n++;
+  g_free (seen->node);
+  seen->node = g_strdup (row->node);
+  return TRUE;
+}
+
+/* A row that names a node or a job is believed only with its checksum. Without its node a result is
+ * of nobody, without its job it is of no use. */
+static void
+test_names_prove_themselves (Fixture *f, gconstpointer unused)
+{
+  static const struct
+  {
+    const char *change, *node; /* NULL: the result is not read */
+  } cases[] = { { "SELECT 1", "1.1.00000001" },
+                { "UPDATE node SET id = '9.9.00000009'", "" },
+                { "UPDATE job SET type = 't'", NULL } };
+  (void)unused;
+  g_assert_true (put (f, "/0", 1, 1));
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      Seen seen = { 0 };
+      guint64 bad = 0;
+      g_assert_true (sql_run (f->sql, cases[i].change, NULL));
+      g_assert_true (results_each (f->sql, &(ResultsQuery){ 0 }, note_node, &seen, &bad, NULL));
+      g_assert_cmpuint (seen.n, ==, cases[i].node != NULL);
+      g_assert_cmpuint (bad, ==, cases[i].node == NULL);
+      g_assert_cmpstr (seen.node, ==, cases[i].node);
+      g_free (seen.node);
+    }
+}
+
+/* The numbers of jobs are three bytes of a checksum, so two of many jobs have the same. Then the
+ * second gets another number, in this file and wherever it is read. */
+static void
+test_two_jobs_have_two_numbers (Fixture *f, gconstpointer unused)
+{
+  enum
+  {
+    N_JOBS = 20000 /* that many have some pairs with the same number */
+  };
+  (void)unused;
+  g_autoptr (GHashTable) seen = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
+  g_autoptr (Names) names = names_new (f->sql, NULL);
+  g_assert_true (results_begin (f->results, NULL));
+  for (guint i = 0; i < N_JOBS; i++)
+    {
+      gint64 number;
+      g_autofree char *name = g_strdup_printf ("job-%u", i);
+      g_assert_true (names_number_job (names, name, "x", &number, NULL));
+      g_assert_true (g_hash_table_add (seen, g_memdup2 (&number, sizeof number)));
+    }
+  g_assert_true (results_commit (f->results, NULL));
+  g_autoptr (Names) read = names_new (f->sql, NULL);
+  for (guint i = 0; i < N_JOBS; i++)
+    {
+      gint64 number;
+      const char *its_name = NULL, *its_type = NULL;
+      g_autofree char *name = g_strdup_printf ("job-%u", i);
+      g_assert_true (names_number_job (names, name, "x", &number, NULL));
+      g_assert_true (names_job (read, number, &its_name, &its_type));
+      g_assert_cmpstr (its_name, ==, name);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -279,6 +355,8 @@ main (int argc, char **argv)
     { "/layout/any-page-size-is-salvaged", test_any_page_size_is_salvaged },
     { "/layout/layout-foretells-the-size", test_layout_foretells_the_size },
     { "/layout/a-node-keeps-its-number", test_a_node_keeps_its_number },
+    { "/layout/names-prove-themselves", test_names_prove_themselves },
+    { "/layout/two-jobs-have-two-numbers", test_two_jobs_have_two_numbers },
   };
   g_test_init (&argc, &argv, NULL);
   for (gsize i = 0; i < G_N_ELEMENTS (tests); i++)

@@ -3,6 +3,8 @@
  * such row. Links coordinator, storage and value. */
 #include "checkpoint.h"
 
+#include "coordinator/ledger-private.h"
+
 #include "record.h"
 #include "satin.h"
 #include "shared.h"
@@ -152,26 +154,49 @@ test_goes (void)
   forget_all (place);
 }
 
+/* Writes `row`, which it takes, and the end of the run if `is_end`; returns the number of shares
+ * that are left. */
+static gint64
+write_one (Ledger *ledger, Row *row, gboolean is_end)
+{
+  Inbox *inbox = inbox_new ();
+  g_autoptr (GBytes) answer = g_bytes_new_static ("7\n", 2);
+  g_autoptr (GError) error = NULL;
+  gboolean has_row;
+  inbox_add_row (inbox, row);
+  if (is_end)
+    inbox_answer (inbox, answer, 0);
+  g_assert_true (ledger_write (ledger, inbox, &error));
+  g_assert_no_error (error);
+  inbox_free (inbox);
+  sqlite3_stmt *statement = sql_ready (ledger->sql, COUNT, NULL);
+  g_assert_true (sql_next (ledger->sql, statement, &has_row, NULL) && has_row);
+  gint64 n = sqlite3_column_int64 (statement, 0);
+  sqlite3_reset (statement);
+  return n;
+}
+
 /* Many rows make a sweep slow, and a rest follows before the next; the sweep at the end does not
  * wait for that. */
 static void
 test_end_does_not_rest (void)
 {
   g_autoptr (Place) place = place_new ();
-  g_autoptr (GBytes) answer = g_bytes_new_static ("7\n", 2);
-  Scribe *scribe = start (place, HOUR_US, "run-1");
-  for (int i = 0; i < 3000; i++)
-    {
-      g_autofree char *path = g_strdup_printf ("/%d", i);
-      save_one (scribe, kept_row (path, 1, share (i, 2000)));
-    }
-  finish (place, scribe);
-  assert_answer (place->target, COUNT, "3000");
-  save_one (scribe, row_make ("", 7, 10, 1));
-  scribe_answer (scribe, answer, 0);
-  finish (place, scribe);
-  assert_answer (place->target, COUNT, "0");
-  scribe_free (scribe);
+  g_autoptr (GError) error = NULL;
+  Identity identity = identity_make ("run-1", "app", "8");
+  LedgerConfig config = { .work_path = place->work,
+                          .target = "",
+                          .job_names = job_names,
+                          .job_types = job_types,
+                          .stems = place->stems };
+  Ledger *ledger = ledger_new (&config, &identity, &error);
+  g_assert_no_error (error);
+  g_assert_cmpint (write_one (ledger, kept_row ("/0", 1, share (1, 1000)), FALSE), ==, 1);
+  ledger->sweep_us = G_MAXINT64; /* as after a slow sweep */
+  g_assert_cmpint (write_one (ledger, row_make ("/0", 7, 10, 0.5), FALSE), ==, 1);
+  g_assert_cmpint (write_one (ledger, row_make ("", 7, 10, 1), TRUE), ==, 0);
+  ledger_free (ledger);
+  identity_clear (&identity);
   forget_all (place);
 }
 

@@ -250,6 +250,28 @@ test_a_single_input_is_listed (void)
   assert_text (sql, "SELECT substr (value, 33) FROM run WHERE key = 'inputs'", " a b");
 }
 
+/* The cost of an event is in seconds, whether a node told of it or the coordinator saw it; an event
+ * that nobody's node told of is an event, too. */
+static void
+test_an_event_costs_seconds (void)
+{
+  for (guint told = 0; told < 2; told++)
+    for (guint has_node = 0; has_node < 2; has_node++)
+      {
+        g_autoptr (Sql) sql = new_file ();
+        Inbox *inbox = inbox_new ();
+        inbox_add_event (inbox, &(InboxEvent){ .kind = (char *)"requeued",
+                                               .node = has_node ? one : NODE_ID_NONE,
+                                               .path = (char *)"/0/1",
+                                               .work_us = 1500000,
+                                               .at = 6,
+                                               .told = told });
+        write_inbox (sql, inbox);
+        assert_text (sql, "SELECT kind || path || ' ' || work_s FROM event", "requeued/0/1 1.5");
+        assert_text (sql, "SELECT node IS NULL FROM event", has_node ? "0" : "1");
+      }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -261,5 +283,6 @@ main (int argc, char **argv)
   g_test_add_func ("/notes/who-leaves-when-a-life-begins", test_who_leaves_when_a_life_begins);
   g_test_add_func ("/notes/an-end-says-how", test_an_end_says_how);
   g_test_add_func ("/notes/a-single-input-is-listed", test_a_single_input_is_listed);
+  g_test_add_func ("/notes/an-event-costs-seconds", test_an_event_costs_seconds);
   return g_test_run ();
 }

@@ -27,18 +27,27 @@ begin (Place *place, const char *run)
 
 /* Takes `row`. */
 static void
-put (Ledger *ledger, Row *row, gboolean is_large)
+put_with (Ledger *ledger, Row *row, const char *best, gboolean is_large, gboolean final)
 {
   Inbox *inbox = inbox_new ();
   Publication made;
+  g_autoptr (GBytes) value = best != NULL ? g_bytes_new (best, strlen (best)) : NULL;
   g_autoptr (GError) error = NULL;
   g_autoptr (GBytes) large = g_bytes_new_take (g_malloc0 (2 * BASE_BYTES), 2 * BASE_BYTES);
   inbox_add_row (inbox, row);
   if (is_large)
     inbox_add_value (inbox->constants, "const/large", "ay", large);
-  (void)(ledger_write (ledger, inbox, &error) && ledger_publish (ledger, FALSE, &made, &error));
+  if (best != NULL)
+    inbox_add_value (inbox->bests, "length", "ay", value);
+  (void)(ledger_write (ledger, inbox, &error) && ledger_publish (ledger, final, &made, &error));
   g_assert_no_error (error);
   inbox_free (inbox);
+}
+
+static void
+put (Ledger *ledger, Row *row, gboolean is_large)
+{
+  put_with (ledger, row, NULL, is_large, FALSE);
 }
 
 /* A base with the row `base`, and a delta with the row `delta`. */
@@ -104,6 +113,50 @@ test_an_old_delta_of_the_same_run_adds_what_it_has (void)
   g_assert_true (g_file_set_contents (delta, g_bytes_get_data (old, NULL),
                                       (gssize)g_bytes_get_size (old), NULL));
   assert_paths (one->target, "/0 /1 ");
+}
+
+/* The best value and the generation that a reader finds. */
+static void
+assert_best (const char *target, const char *best, guint64 generation)
+{
+  g_autoptr (GError) error = NULL;
+  Restore restore;
+  g_assert_true (restore_look (target, &restore, &error));
+  g_assert_no_error (error);
+  g_assert_cmpuint (restore.bests->len, ==, 1);
+  const RestoreConstant *found = g_ptr_array_index (restore.bests, 0);
+  g_assert_cmpmem (g_bytes_get_data (found->value, NULL), g_bytes_get_size (found->value), best,
+                   strlen (best));
+  g_assert_cmpuint (restore.generation, ==, generation);
+  restore_clear (&restore);
+}
+
+/* Of two values of the same name the later one counts: a delta's, unless a crash left the delta
+ * beside a base that was made after it. */
+static void
+test_the_later_value_counts (void)
+{
+  g_autoptr (Place) one = place_new ();
+  g_autofree char *delta = pair_delta_path (one->target);
+  Ledger *ledger = begin (one, "run-1");
+  put_with (ledger, row_make ("/0", 1, 1, 0.1), "first", TRUE, FALSE);
+  assert_best (one->target, "first", 1);
+  put_with (ledger, row_make ("/1", 2, 1, 0.1), "second", FALSE, FALSE);
+  assert_best (one->target, "second", 2);
+  g_autoptr (GBytes) old = contents (delta);
+  put_with (ledger, row_make ("/2", 3, 1, 0.1), "third", FALSE, TRUE);
+  ledger_free (ledger);
+  g_assert_false (g_file_test (delta, G_FILE_TEST_EXISTS));
+  g_assert_true (g_file_set_contents (delta, g_bytes_get_data (old, NULL),
+                                      (gssize)g_bytes_get_size (old), NULL));
+  assert_best (one->target, "third", 3);
+  assert_paths (one->target, "/0 /1 /2 ");
+
+  ledger = begin (one, "run-1");
+  put_with (ledger, row_make ("/3", 4, 1, 0.1), NULL, FALSE, TRUE);
+  ledger_free (ledger);
+  assert_best (one->target, "third", 4);
+  assert_paths (one->target, "/0 /1 /2 /3 ");
 }
 
 /* Destroys the first page of a file, so that sound rows have to be searched for. */
@@ -178,6 +231,7 @@ main (int argc, char **argv)
                    test_a_delta_of_another_run_is_not_read);
   g_test_add_func ("/pair/an-old-delta-of-the-same-run-adds-what-it-has",
                    test_an_old_delta_of_the_same_run_adds_what_it_has);
+  g_test_add_func ("/pair/the-later-value-counts", test_the_later_value_counts);
   g_test_add_func ("/pair/what-is-left-of-both-is-united", test_what_is_left_of_both_is_united);
   g_test_add_func ("/pair/a-damaged-delta-need-not-say-what-it-is",
                    test_a_damaged_delta_need_not_say_what_it_is);

@@ -235,7 +235,7 @@ test_long_rows_are_followed_through_their_pages (Fixture *f, gconstpointer unuse
     }
 }
 
-/* The rows of all tables are found, not only results. */
+/* The rows of all tables are found, not only results. SQLite stores whole weights as integers. */
 static void
 test_every_row_of_every_table_is_found (Fixture *f, gconstpointer unused)
 {
@@ -255,7 +255,15 @@ test_every_row_of_every_table_is_found (Fixture *f, gconstpointer unused)
                 .value = bytes,
                 .args = "[7]",
                 .args_size = 3 };
+  Result whole = { .node = "1.1.00000002",
+                   .job = "whole",
+                   .type = "(yy)",
+                   .digest = digest,
+                   .digest_size = 16,
+                   .value = bytes };
   fill (f, 10, 0);
+  for (whole.weight = 0, whole.path = "/8"; whole.weight < 2; whole.weight++, whole.path = "/9")
+    g_assert_true (put_typed (f, whole, NULL));
   results_meet_stem (f->results, "aaaaaaaaaaaaaaaa", "/1/1");
   g_assert_true (put (f, "~aaaaaaaaaaaaaaaa/2", 1, 1));
   g_assert_true (tables_put_constant (f->sql, &value, &error));

@@ -246,6 +246,21 @@ pages_are_found_where_they_lie (void)
   file_clear (&file);
 }
 
+/* A file of the most bytes that have spare pages is mended, too, if it has become longer. */
+static void
+the_longest_file_is_mended (void)
+{
+  File file = file_new (4096, SPARE_BYTES_MAX / 4096 - 12);
+  gsize more = 3 * 4096, at = file.n / 2 * 4096;
+  g_autofree guint8 *bytes = g_malloc0 (file.size + more);
+
+  g_assert_cmpuint (file.size + more, >, SPARE_BYTES_MAX);
+  memcpy (bytes, file.bytes, at);
+  memcpy (bytes + at + more, file.bytes + at, file.size - at);
+  mends_to (&file, bytes, file.size + more);
+  file_clear (&file);
+}
+
 /* Pages that were exchanged, whole or in part. */
 static void
 pages_go_back_to_their_places (void)
@@ -374,6 +389,7 @@ main (int argc, char **argv)
   g_test_add_func ("/spare/one-page-is-made-anew", one_page_is_made_anew);
   g_test_add_func ("/spare/two-pages-are-not-guessed", two_pages_are_not_guessed);
   g_test_add_func ("/spare/pages-are-found-where-they-lie", pages_are_found_where_they_lie);
+  g_test_add_func ("/spare/the-longest-file-is-mended", the_longest_file_is_mended);
   g_test_add_func ("/spare/pages-go-back-to-their-places", pages_go_back_to_their_places);
   g_test_add_func ("/spare/damaged-spare-pages-are-none", damaged_spare_pages_are_none);
   g_test_add_func ("/spare/a-file-that-was-written-to-is-left-alone",

@@ -444,6 +444,27 @@ test_a_file_without_its_jobs_is_read_by_the_program (Fixture *f, gconstpointer u
   g_assert_cmpstr (text->str, ==, "/0=1 ");
 }
 
+/* Anybody can make checksums: a path with a NUL in it would be taken for the path before the NUL.
+ */
+static void
+test_a_path_with_a_nul_is_none (Fixture *f, gconstpointer unused)
+{
+  (void)unused;
+  ResultsQuery all = { 0 };
+  guint64 bad = 0;
+  g_autoptr (GString) text = g_string_new (NULL);
+  g_assert_true (put (f, "/0", 1, 1));
+  g_assert_true (sql_run (f->sql,
+                          "INSERT INTO result SELECT '/1' || char (0) || '2', node, job, digest,"
+                          " value, work_s, saved, weight, json, args, began, took_ms,"
+                          " row_sum ('result', '/1' || char (0) || '2', node, job, digest, value,"
+                          " work_s, saved, weight, json, args, began, took_ms) FROM result",
+                          NULL));
+  g_assert_true (results_each (f->sql, &all, add_path, text, &bad, NULL));
+  g_assert_cmpstr (text->str, ==, "/0=1 ");
+  g_assert_cmpuint (bad, ==, 1);
+}
+
 /* A row far below a saved one is recognised without a walk over all the stems between. */
 static void
 test_rows_deep_below_a_saved_one_are_dropped_quickly (Fixture *f, gconstpointer unused)
@@ -552,6 +573,7 @@ main (int argc, char **argv)
     { "/rowsum/the-checksum-is-the-same-without-sql", test_the_checksum_is_the_same_without_sql },
     { "/names/a-file-without-its-jobs-is-read-by-the-program",
       test_a_file_without_its_jobs_is_read_by_the_program },
+    { "/storage/a-path-with-a-nul-is-none", test_a_path_with_a_nul_is_none },
     { "/results/long-rows-go-without-being-written", test_long_rows_go_without_being_written },
     { "/results/rows-deep-below-a-saved-one-are-dropped-quickly",
       test_rows_deep_below_a_saved_one_are_dropped_quickly },

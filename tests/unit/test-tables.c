@@ -215,6 +215,39 @@ test_each_copy_of_a_setting_is_proved (Fixture *f, gconstpointer unused)
     }
 }
 
+/* An event that is told again is the same event: by kind and node if a node joined or left, and
+ * else by everything but its time. */
+static void
+test_an_event_is_written_once (Fixture *f, gconstpointer unused)
+{
+  static const TablesEvent first = { 1, "requeued", "1.1.00000001", "/0", "why", 2.5 };
+  static const struct
+  {
+    TablesEvent again;
+    gboolean is_new;
+  } cases[] = { { { 9, "requeued", "1.1.00000001", "/0", "why", 2.5 }, FALSE },
+                { { 1, "leave", "1.1.00000001", "/0", "why", 2.5 }, TRUE },
+                { { 1, "requeued", "1.2.00000002", "/0", "why", 2.5 }, TRUE },
+                { { 1, "requeued", "1.1.00000001", "/1", "why", 2.5 }, TRUE },
+                { { 1, "requeued", "1.1.00000001", "/0", NULL, 2.5 }, TRUE },
+                { { 1, "requeued", "1.1.00000001", "/0", "why", 2.75 }, TRUE },
+                { { 1, "joined", "1.1.00000001", NULL, "host", 0 }, TRUE },
+                { { 2, "joined", "1.1.00000001", NULL, "other", 0 }, FALSE },
+                { { 1, "left", "1.1.00000001", NULL, "crashed", 0 }, TRUE },
+                { { 2, "left", "1.1.00000001", NULL, "gone", 0 }, FALSE },
+                { { 2, "left", "1.2.00000002", NULL, "gone", 0 }, TRUE } };
+  (void)unused;
+  g_assert_true (tables_put_event_once (f->sql, &first, 100, NULL));
+  gint64 n = 1;
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_test_message ("case %u", i);
+      g_assert_true (tables_put_event_once (f->sql, &cases[i].again, 100, NULL));
+      n += cases[i].is_new;
+      g_assert_cmpint (number_of (f->sql, "SELECT count(*) FROM event"), ==, n);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -227,6 +260,7 @@ main (int argc, char **argv)
     { "/tables/what-old-events-came-to-stays", test_what_old_events_came_to_stays },
     { "/tables/tables-are-copied-but-for-what-does-not-verify",
       test_tables_are_copied_but_for_what_does_not_verify },
+    { "/tables/an-event-is-written-once", test_an_event_is_written_once },
     { "/tables/each-copy-of-a-setting-is-proved", test_each_copy_of_a_setting_is_proved },
     { "/tables/a-large-setting-has-no-old-copy", test_a_large_setting_has_no_old_copy },
   };

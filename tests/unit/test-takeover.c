@@ -337,32 +337,39 @@ test_an_old_file_is_moved_and_never_deleted (void)
   g_assert_cmpuint (place_strangers (place), ==, 3);
 }
 
+/* The row is of no use, and so is each stem whose stem is lost. A damaged stem is one more bad
+ * row. */
 static void
 test_rows_whose_stems_are_lost_are_left_out (void)
 {
-  g_autoptr (Place) place = place_new ();
-  guint32 deep[200] = { 0 };
-  Scribe *scribe = start (place, HOUR_US, "run-1");
-  deep[199] = 1;
-  g_autofree char *path = path_from_numbers (place->stems, deep, 200);
-  save_one (scribe, row_make (path, 1, 1, 0.125));
-  save_one (scribe, row_make ("/1", 1, 1, 0.5));
-  finish (place, scribe);
-  scribe_free (scribe);
-  sqlite3 *db = NULL;
-  g_assert_cmpint (sqlite3_open (place->target, &db), ==, SQLITE_OK);
-  g_assert_cmpint (sqlite3_exec (db, "DELETE FROM stem WHERE path LIKE '/%'", NULL, NULL, NULL), ==,
-                   SQLITE_OK);
-  sqlite3_close (db);
-  stems_free (place->stems);
-  place->stems = stems_new ();
+  static const char *const harms[][2]
+      = { { "DELETE FROM stem WHERE path LIKE '/%'", "1 results, 3 bad rows left out" },
+          { "UPDATE stem SET sum = zeroblob (16) WHERE path LIKE '/%'",
+            "1 results, 4 bad rows left out" } };
+  for (guint i = 0; i < G_N_ELEMENTS (harms); i++)
+    {
+      g_autoptr (Place) place = place_new ();
+      guint32 deep[200] = { 0 };
+      Scribe *scribe = start (place, HOUR_US, "run-1");
+      deep[199] = 1;
+      g_autofree char *path = path_from_numbers (place->stems, deep, 200);
+      save_one (scribe, row_make (path, 1, 1, 0.125));
+      save_one (scribe, row_make ("/1", 1, 1, 0.5));
+      finish_all (place, scribe);
+      sqlite3 *db = NULL;
+      g_assert_cmpint (sqlite3_open (place->target, &db), ==, SQLITE_OK);
+      g_assert_cmpint (sqlite3_exec (db, harms[i][0], NULL, NULL, NULL), ==, SQLITE_OK);
+      sqlite3_close (db);
+      stems_free (place->stems);
+      place->stems = stems_new ();
 
-  scribe = start (place, HOUR_US, "run-1");
-  finish (place, scribe);
-  scribe_free (scribe);
-
-  assert_answer (place->target, "SELECT group_concat(path) FROM result", "/1");
-  assert_answer (place->target, "SELECT count(*) FROM stem", "0");
+      scribe = start (place, HOUR_US, "run-1");
+      finish_all (place, scribe);
+      assert_answer (place->target, "SELECT group_concat(path) FROM result", "/1");
+      assert_answer (place->target, "SELECT count(*) FROM stem", "0");
+      assert_answer (place->target, "SELECT detail FROM event WHERE kind = 'taken over'",
+                     harms[i][1]);
+    }
 }
 
 static void
@@ -492,6 +499,27 @@ test_kept_states_are_taken_over (void)
   scribe_free (scribe);
 }
 
+/* The next coordinator knows the kept states that it found: results of their phases are of no use,
+ * and the result of their job replaces them. */
+static void
+test_kept_states_found_count (void)
+{
+  g_autoptr (Place) place = place_new ();
+  Scribe *scribe = start (place, HOUR_US, "run-1");
+  save_one (scribe, row_make_kept ("/0", 2, -9));
+  save_one (scribe, row_make_kept ("/1", 2, -9));
+  finish_all (place, scribe);
+
+  scribe = start (place, HOUR_US, "run-2");
+  save_one (scribe, row_make ("/0/1", 7, 1, 0.1));
+  save_one (scribe, row_make ("/0/2", 7, 1, 0.1));
+  save_one (scribe, row_make ("/1", 7, 1, 0.1));
+  finish_all (place, scribe);
+  assert_answer (place->target, "SELECT group_concat (path) FROM keep", "/0");
+  assert_answer (place->target, "SELECT group_concat (path) FROM result", "/0/2,/1");
+  assert_rows (place->target, 2); /* and none is counted that is not there */
+}
+
 static void
 test_of_two_kept_states_the_one_that_stands_for_more_stays (void)
 {
@@ -542,6 +570,7 @@ main (int argc, char **argv)
                    test_two_coordinators_of_a_run_unite_their_rows);
   g_test_add_func ("/takeover/rows-whose-stems-are-lost-are-left-out",
                    test_rows_whose_stems_are_lost_are_left_out);
+  g_test_add_func ("/takeover/kept-states-found-count", test_kept_states_found_count);
   g_test_add_func ("/takeover/kept-states-are-taken-over", test_kept_states_are_taken_over);
   g_test_add_func ("/takeover/of-two-kept-states-the-one-that-stands-for-more-stays",
                    test_of_two_kept_states_the_one_that_stands_for_more_stays);
