@@ -207,11 +207,56 @@ a_file_that_sqlite_cannot_read_is_damaged (Fixture *f, gconstpointer unused)
   check_all (f, "headless");
 }
 
+static gboolean
+is_new_now (ViewTree *tree)
+{
+  gboolean is_new = FALSE;
+
+  g_assert_true (view_tree_read (tree, &is_new, NULL));
+  return is_new;
+}
+
+/* The page follows the file and its delta, and keeps what it has while there is no file to read. */
+static void
+the_page_follows_the_file (Fixture *f, gconstpointer unused)
+{
+  g_autofree char *delta = g_strconcat (f->target, "-delta", NULL);
+  g_autofree char *elsewhere = g_strconcat (f->target, "-elsewhere", NULL);
+  g_autoptr (ViewTree) tree = view_tree_new (f->target);
+  gboolean is_new = TRUE;
+  double done;
+
+  (void)unused;
+  g_assert_false (view_tree_read (tree, &is_new, NULL));
+  g_assert_false (is_new);
+  g_assert_null (view_tree_ledger (tree, NULL));
+  write_small (f);
+  g_assert_true (is_new_now (tree));
+  g_assert_false (is_new_now (tree));
+  for (guint i = 0; i < 2; i++)
+    {
+      g_assert_true (g_file_set_contents (delta, i == 0 ? "a" : "ab", -1, NULL));
+      g_assert_true (is_new_now (tree));
+      g_assert_false (is_new_now (tree));
+    }
+  g_assert_cmpint (g_unlink (delta), ==, 0);
+  g_assert_true (is_new_now (tree));
+  g_assert_cmpint (g_rename (f->target, elsewhere), ==, 0);
+  g_assert_false (view_tree_read (tree, &is_new, NULL));
+  g_assert_false (is_new);
+  g_autofree char *state = view_tree_state (tree, &done);
+  g_assert_cmpfloat (done, >, 0);
+  g_assert_cmpint (g_rename (elsewhere, f->target), ==, 0);
+  publish (f);
+  g_assert_true (is_new_now (tree));
+}
+
 int
 main (int argc, char **argv)
 {
   static const NamedTest tests[]
       = { { "/inspect/each-figure", each_figure_of_a_checkpoint_is_shown },
+          { "/inspect/page-follows-file", the_page_follows_the_file },
           { "/inspect/large", a_large_checkpoint_is_shown_in_part },
           { "/inspect/damaged", damaged_rows_are_counted },
           { "/inspect/no-use", rows_of_no_use_are_counted },

@@ -272,6 +272,22 @@ test_an_event_costs_seconds (void)
       }
 }
 
+/* Each best value is in the history once, though every new coordinator hears of it again. */
+static void
+test_a_best_value_is_noted_once (void)
+{
+  static const char *const shown[] = { "7", "7", "6", "6" };
+  g_autoptr (Sql) sql = new_file ();
+  for (guint i = 0; i < G_N_ELEMENTS (shown); i++)
+    {
+      Inbox *inbox = inbox_new ();
+      g_hash_table_replace (inbox->shown, g_strdup ("length"), g_strdup (shown[i]));
+      write_inbox (sql, inbox);
+    }
+  assert_text (sql, "SELECT group_concat (detail) FROM event WHERE kind = 'best'",
+               "length: 7,length: 6");
+}
+
 int
 main (int argc, char **argv)
 {
@@ -283,6 +299,7 @@ main (int argc, char **argv)
   g_test_add_func ("/notes/who-leaves-when-a-life-begins", test_who_leaves_when_a_life_begins);
   g_test_add_func ("/notes/an-end-says-how", test_an_end_says_how);
   g_test_add_func ("/notes/a-single-input-is-listed", test_a_single_input_is_listed);
+  g_test_add_func ("/notes/a-best-value-is-noted-once", test_a_best_value_is_noted_once);
   g_test_add_func ("/notes/an-event-costs-seconds", test_an_event_costs_seconds);
   return g_test_run ();
 }

@@ -126,10 +126,28 @@ copies_are_known (Fixture *f)
   g_assert_true (is_file (f->moved, base));
 }
 
+/* Where a copy cannot be moved, nothing there counts as one. */
+static void
+copies_move_first (Fixture *f)
+{
+  g_autoptr (GBytes) base = make_file (SMALL_PAGES, 'a', 7, TRUE);
+  g_autofree char *inside = g_build_filename (f->moved, "x", NULL);
+  put ("/files/a.db", base);
+  assert_copy (f, base, NULL);
+  g_assert_cmpint (g_mkdir_with_parents (inside, 0700), ==, 0);
+  place_move_copy (f->to, f->moved);
+  assert_is_copy (f, f->to, 7);
+  g_autofree char *tag = g_strconcat (f->moved, ".tag", NULL);
+  g_assert_false (g_file_test (tag, G_FILE_TEST_EXISTS));
+  g_assert_cmpint (g_rmdir (inside), ==, 0);
+  g_assert_cmpint (g_rmdir (f->moved), ==, 0);
+}
+
 static void
 test_copies_are_known (void)
 {
   for_each_kind (copies_are_known);
+  for_each_kind (copies_move_first);
 }
 
 /* What a reader learns of a file from its first bytes. */
