@@ -6,6 +6,7 @@
 #include "digest.h"
 
 #include "storage/rowsum.h"
+#include "storage/tables.h"
 
 #include <string.h>
 
@@ -185,6 +186,41 @@ test_what_is_left_out_is_said (void)
   sql_free (sql);
 }
 
+/* A file says how many results it has, and which share of the tree they are: at most all of it,
+ * even if rounded weights add up to more. */
+static void
+test_a_file_counts_itself (void)
+{
+  static const struct
+  {
+    double weight;
+    const char *done;
+  } cases[] = { { 0.25, "0.500000" }, { 0.50001, "1.000000" }, { 0, "0.000000" } };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (Sql) sql = sql_create_private (0, NULL);
+      g_autoptr (GBytes) value = g_bytes_new_static ("\7\0\0\0\0\0\0\0", 8);
+      gboolean written;
+      rowsum_identify (sql, IDENTITY);
+      g_autoptr (Results) results = results_new (sql, NULL);
+      g_assert_true (results_begin (results, NULL));
+      for (guint k = 0; k < 2; k++)
+        {
+          Result row = result_of (k == 0 ? "/0" : "/1", sizeof (Digest), "x", value);
+          row.weight = cases[i].weight;
+          g_assert_true (results_put (results, &row, &written, NULL));
+        }
+      g_assert_true (takeover_number (sql, results, 7, NULL));
+      g_assert_true (results_commit (results, NULL));
+      g_autofree char *done = tables_get_string (sql, "done", NULL);
+      g_autofree char *rows = tables_get_string (sql, "results", NULL);
+      g_autofree char *generation = tables_get_string (sql, "generation", NULL);
+      g_assert_cmpstr (done, ==, cases[i].done);
+      g_assert_cmpstr (rows, ==, "2");
+      g_assert_cmpstr (generation, ==, "7");
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -192,5 +228,6 @@ main (int argc, char **argv)
   g_test_add_func ("/united/what-is-sound", test_what_is_sound);
   g_test_add_func ("/united/what-is-taken", test_what_is_taken);
   g_test_add_func ("/united/what-is-left-out-is-said", test_what_is_left_out_is_said);
+  g_test_add_func ("/united/a-file-counts-itself", test_a_file_counts_itself);
   return g_test_run ();
 }
