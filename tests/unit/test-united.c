@@ -40,38 +40,39 @@ keep_of (const char *path, gsize digest_size, const char *type, GBytes *value)
 }
 
 /* A row of a node has a canonical path, a whole digest and a valid type. */
+static const struct
+{
+  const char *path;
+  gsize digest_size;
+  const char *type;
+  gboolean sound;
+} kinds[] = {
+  { "/0/3", sizeof (Digest), "x", TRUE },
+  { "", sizeof (Digest), "(xay)", TRUE },
+  { "1:/2", sizeof (Digest), "x", TRUE },
+  { "/00", sizeof (Digest), "x", FALSE },
+  { "0", sizeof (Digest), "x", FALSE },
+  { "/0/", sizeof (Digest), "x", FALSE },
+  { "/0", sizeof (Digest) - 1, "x", FALSE },
+  { "/0", sizeof (Digest) + 1, "x", FALSE },
+  { "/0", 0, "x", FALSE },
+  { "/0", sizeof (Digest), "(x", FALSE },
+  { "/0", sizeof (Digest), "", FALSE },
+  { "/0", sizeof (Digest), "xx", FALSE },
+};
+
 static void
 test_what_is_sound (void)
 {
-  static const struct
-  {
-    const char *path;
-    gsize digest_size;
-    const char *type;
-    gboolean sound;
-  } cases[] = {
-    { "/0/3", sizeof (Digest), "x", TRUE },
-    { "", sizeof (Digest), "(xay)", TRUE },
-    { "1:/2", sizeof (Digest), "x", TRUE },
-    { "/00", sizeof (Digest), "x", FALSE },
-    { "0", sizeof (Digest), "x", FALSE },
-    { "/0/", sizeof (Digest), "x", FALSE },
-    { "/0", sizeof (Digest) - 1, "x", FALSE },
-    { "/0", sizeof (Digest) + 1, "x", FALSE },
-    { "/0", 0, "x", FALSE },
-    { "/0", sizeof (Digest), "(x", FALSE },
-    { "/0", sizeof (Digest), "", FALSE },
-    { "/0", sizeof (Digest), "xx", FALSE },
-  };
   g_autoptr (GBytes) value = g_bytes_new ("12345678", 8);
 
-  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+  for (guint i = 0; i < G_N_ELEMENTS (kinds); i++)
     {
-      Result row = result_of (cases[i].path, cases[i].digest_size, cases[i].type, value);
-      Keep keep = keep_of (cases[i].path, cases[i].digest_size, cases[i].type, value);
+      Result row = result_of (kinds[i].path, kinds[i].digest_size, kinds[i].type, value);
+      Keep keep = keep_of (kinds[i].path, kinds[i].digest_size, kinds[i].type, value);
 
-      g_assert_cmpint (takeover_row_is_sound (&row), ==, cases[i].sound);
-      g_assert_cmpint (takeover_keep_is_sound (&keep), ==, cases[i].sound);
+      g_assert_cmpint (takeover_row_is_sound (&row), ==, kinds[i].sound);
+      g_assert_cmpint (takeover_keep_is_sound (&keep), ==, kinds[i].sound);
     }
 }
 
@@ -162,6 +163,51 @@ test_what_is_taken (void)
   sql_free (to);
 }
 
+/* TRUE: the file is copied as it is, after each of its rows was proved, in one of two ways. */
+static gboolean
+is_proved_whole (Sql *sql, gboolean ahead)
+{
+  g_autoptr (GError) error = NULL;
+  Takeover takeover = { 0 };
+  gboolean is_whole = FALSE;
+  if (ahead)
+    {
+      ResultsTotals totals;
+      return takeover_prove (sql, &totals, &takeover) && takeover_agrees (sql, &totals);
+    }
+  g_autoptr (Results) results = results_new (sql, &error);
+  g_assert_no_error (error);
+  g_assert_true (takeover_whole (results, sql, &is_whole, &takeover, &error));
+  g_assert_no_error (error);
+  return is_whole;
+}
+
+/* A file that has a row of no use is not copied as it is, whatever row comes before that. */
+static void
+test_only_sound_files_are_copied (void)
+{
+  g_autoptr (GBytes) value = g_bytes_new ("12345678", 8);
+  for (guint i = 0; i < G_N_ELEMENTS (kinds); i++)
+    for (guint way = 0; way < 4; way++)
+      {
+        Results *results;
+        g_autoptr (GError) error = NULL;
+        gboolean written;
+        Result row = result_of (kinds[i].path, kinds[i].digest_size, kinds[i].type, value);
+        Result first = result_of ("/0/2", sizeof (Digest), kinds[i].type, value);
+        Sql *sql = file_new (&results);
+        g_assert_true (results_begin (results, &error));
+        if (way >= 2 && strcmp (row.path, first.path) > 0)
+          g_assert_true (results_put (results, &first, &written, &error));
+        g_assert_true (results_put (results, &row, &written, &error));
+        g_assert_true (results_commit (results, &error));
+        results_free (results);
+        g_assert_true (sql_run (sql, "DROP TABLE temp.stem_at", &error));
+        g_assert_cmpint (is_proved_whole (sql, way % 2), ==, kinds[i].sound);
+        sql_free (sql);
+      }
+}
+
 /* Rows that are of no use are reported as damaged results, even if the audit found none. */
 static void
 test_what_is_left_out_is_said (void)
@@ -228,6 +274,7 @@ main (int argc, char **argv)
   g_test_add_func ("/united/what-is-sound", test_what_is_sound);
   g_test_add_func ("/united/what-is-taken", test_what_is_taken);
   g_test_add_func ("/united/what-is-left-out-is-said", test_what_is_left_out_is_said);
+  g_test_add_func ("/united/only-sound-files-are-copied", test_only_sound_files_are_copied);
   g_test_add_func ("/united/a-file-counts-itself", test_a_file_counts_itself);
   return g_test_run ();
 }
