@@ -207,6 +207,35 @@ a_file_that_sqlite_cannot_read_is_damaged (Fixture *f, gconstpointer unused)
   check_all (f, "headless");
 }
 
+/* Of many events the newest are shown, and the others are counted. Of many publications some are
+ * shown, with the last one. */
+static void
+the_newest_events_are_shown (Fixture *f, gconstpointer unused)
+{
+  g_autoptr (ViewTree) tree = view_tree_new (f->target);
+
+  (void)unused;
+  write_small (f);
+  g_assert_true (results_begin (f->results, NULL));
+  g_assert_true (sql_run (f->sql, "DELETE FROM event", NULL));
+  for (gint64 i = 0; i < VIEW_TREE_EVENTS_MAX + 5; i++)
+    g_assert_true (
+        tables_put_event (f->sql, &(TablesEvent){ .at = 1000 + i, .kind = "crash" }, 1000, NULL));
+  for (gint64 i = 0; i < VIEW_TREE_MOMENTS_MAX + 60; i++)
+    {
+      const TablesEvent event
+          = { .at = 2000 + i, .kind = "published", .detail = "generation 7, 50.00 % done before" };
+      g_assert_true (tables_put_event (f->sql, &event, 1000, NULL));
+    }
+  g_assert_true (results_commit (f->results, NULL));
+  publish (f);
+  g_assert_true (view_tree_read (tree, NULL, NULL));
+  g_autofree char *json = view_tree_ledger (tree, NULL);
+  g_assert_nonnull (strstr (json, "\"older\":5,\"events\":[{\"at\":1005,"));
+  g_assert_nonnull (strstr (json, "[2299,0.5]],\"lost_jobs\""));
+  g_assert_nonnull (strstr (json, "{\"at\":1154,\"kind\":\"crash\"}]"));
+}
+
 static gboolean
 is_new_now (ViewTree *tree)
 {
@@ -257,6 +286,7 @@ main (int argc, char **argv)
   static const NamedTest tests[]
       = { { "/inspect/each-figure", each_figure_of_a_checkpoint_is_shown },
           { "/inspect/page-follows-file", the_page_follows_the_file },
+          { "/inspect/newest-events", the_newest_events_are_shown },
           { "/inspect/large", a_large_checkpoint_is_shown_in_part },
           { "/inspect/damaged", damaged_rows_are_counted },
           { "/inspect/no-use", rows_of_no_use_are_counted },

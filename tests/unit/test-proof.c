@@ -139,21 +139,28 @@ test_rows_of_this_run_prove_themselves (void)
 #define LARGE_BYTES (5u * 1024 * 1024) /* the size of a file that is read ahead (ledger-ahead.c) \
                                         */
 
+/* (transfer full): a row of the job "tour" that makes a file large. */
+static Row *
+large_row (const char *path)
+{
+  g_autoptr (GBytes) value = g_bytes_new_take (g_malloc0 (LARGE_BYTES), LARGE_BYTES);
+  Digest digest = digest_of_string (path);
+  return row_new (path, 1, &digest, 0.1, 1, value);
+}
+
 /* Rows that are added to a large file have proofs, too. */
 static void
 test_rows_beside_a_large_file_prove_themselves (void)
 {
   g_autoptr (Place) place = place_new ();
   g_autoptr (GError) error = NULL;
-  g_autoptr (GBytes) value = g_bytes_new_take (g_malloc0 (LARGE_BYTES), LARGE_BYTES);
-  Digest digest = digest_of_string ("/0");
   be ("me");
   for (guint i = 0; i < 3; i++)
     {
       Ledger *ledger = begin (place, "run-1", FALSE, &error);
       g_assert_no_error (error);
       g_autofree char *path = g_strdup_printf ("/%u", i);
-      Row *row = i == 0 ? row_new (path, 1, &digest, 0.1, 1, value) : row_make (path, 2, 1, 0.1);
+      Row *row = i == 0 ? large_row (path) : row_make (path, 2, 1, 0.1);
       g_assert_true (put (ledger, row, FALSE, &error));
       ledger_free (ledger);
     }
@@ -243,6 +250,25 @@ test_a_strangers_file_is_used_by_trust_alone (void)
   ledger_free (ledger);
   be ("me");
   g_assert_cmpint (assert_paths (place->target, "/0 /1 /2 ", 0), ==, SQL_ORIGIN_OWN);
+}
+
+/* The same of a large file, which is not taken over row by row if it is this user's. */
+static void
+test_rows_of_a_large_strangers_file_get_proofs (void)
+{
+  g_autoptr (Place) place = place_new ();
+  g_autoptr (GError) error = NULL;
+  for (guint life = 0; life < 2; life++)
+    {
+      life == 0 ? be ("somebody") : be_trusting ("me");
+      Ledger *ledger = begin (place, "run-1", FALSE, &error);
+      g_assert_no_error (error);
+      g_assert_true (
+          put (ledger, life == 0 ? large_row ("/0") : row_make ("/1", 2, 1, 0.1), FALSE, &error));
+      ledger_free (ledger);
+    }
+  be ("me");
+  g_assert_cmpint (assert_paths (place->target, "/0 /1 ", 0), ==, SQL_ORIGIN_OWN);
 }
 
 static void
@@ -519,6 +545,7 @@ main (int argc, char **argv)
        test_a_strangers_delta_beside_a_base_of_ours_is_not_read);
   ADD ("a-row-of-another-run-is-damage", test_a_row_of_another_run_is_damage);
   ADD ("a-strangers-file-is-used-by-trust-alone", test_a_strangers_file_is_used_by_trust_alone);
+  ADD ("rows-of-a-large-strangers-file-get-proofs", test_rows_of_a_large_strangers_file_get_proofs);
   ADD ("to-take-the-proofs-away-makes-a-strangers-file",
        test_to_take_the_proofs_away_makes_a_strangers_file);
   ADD ("a-strangers-file-in-the-middle-of-a-run-is-left-alone",

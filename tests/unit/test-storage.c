@@ -184,6 +184,10 @@ test_roots_are_rows (Fixture *f, gconstpointer unused)
   g_assert_false (put (f, "1:/7", 10, 1));
   put (f, "10:", 11, 1);
   weighs (f, "root=4 10:=1 1:=5 2:=1", 0.125);
+  results_meet_stem (f->results, STEM_A, "11:/0/0/5"); /* deep rows are of the last root */
+  put (f, "11:/1", 12, 1);
+  put (f, "~" STEM_A "/1", 13, 1);
+  weighs (f, "root=4 10:=1 11:/1=1 1:=5 2:=1 ~" STEM_A "/1=1", 0.25);
   g_assert_true (results_commit (f->results, NULL));
 }
 

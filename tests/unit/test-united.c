@@ -224,6 +224,10 @@ test_what_is_left_out_is_said (void)
                  && results_commit (results, &error));
   g_assert_true (audit_file (sql, &audit, &error));
   g_assert_null (takeover_damage (sql, &audit, 0));
+  sql->is_salvage = TRUE; /* only its rows were found: a file is damaged that has lost none, too */
+  g_autofree char *of_salvage = takeover_damage (sql, &audit, 0);
+  g_assert_nonnull (of_salvage);
+  sql->is_salvage = FALSE;
   g_autofree char *words = takeover_damage (sql, &audit, 2);
   g_assert_nonnull (words);
   g_assert_nonnull (strstr (words, "(2 of "));
