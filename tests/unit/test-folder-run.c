@@ -1,11 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The contents of `run` in a run's folder, and the options that belong to a checkpoint. */
+/* The contents of `run` in a run's folder, the options that belong to a checkpoint, and the records
+ * of runs that have ended. */
+#include "folder/folder-ended.h"
 #include "folder/folder-run.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <glib/gstdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+/* (nullable) No file of this name gets a second name, as where the disk is full. */
+static const char *unlinkable;
+
+int
+link (const char *from, const char *to)
+{
+  g_autofree char *name = g_path_get_basename (from);
+
+  if (g_strcmp0 (name, unlinkable) != 0)
+    return (int)syscall (SYS_linkat, AT_FDCWD, from, AT_FDCWD, to, 0);
+  errno = ENOSPC;
+  return -1;
+}
 
 /* No field has its default value, and no two have the same value. */
 static FolderRun
@@ -388,6 +406,61 @@ addresses_are_few (void)
   g_assert_true (folder_remove (folder, NULL));
 }
 
+/* (transfer full): the folder of a run with this name that has ended. */
+static char *
+ended_run (const char *name)
+{
+  g_auto (FolderRun) run = a_full_run ();
+
+  g_free (run.name);
+  run.name = g_strdup (name);
+  char *path = folder_create (&run, NULL);
+  g_assert_nonnull (path);
+  g_assert_true (folder_end (path, 3, "why", NULL));
+  return path;
+}
+
+/* Half a record is none. */
+static void
+records_are_whole (void)
+{
+  static const char *const files[]
+      = { FOLDER_RUN_FILE, FOLDER_FILE_ERROR, FOLDER_FILE_END, "a file that is not kept" };
+  g_autofree char *path = ended_run ("half");
+
+  for (guint i = 0; i < G_N_ELEMENTS (files); i++)
+    {
+      unlinkable = files[i];
+      folder_ended_record (path);
+      g_autofree char *record = folder_ended_find ("half");
+      g_assert_cmpint (record != NULL, ==, i == G_N_ELEMENTS (files) - 1);
+    }
+  unlinkable = NULL;
+  folder_ended_forget ("half");
+  g_assert_true (folder_remove (path, NULL));
+}
+
+static void
+records_come_by_name (void)
+{
+  static const char *const names[] = { "tour", "atlas", "queens", "b2" };
+  static const char *const sorted[] = { "atlas", "b2", "queens", "tour" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    {
+      g_autofree char *path = ended_run (names[i]);
+      folder_ended_record (path);
+      g_assert_true (folder_remove (path, NULL));
+    }
+  g_autoptr (GPtrArray) found = folder_ended_list ();
+  g_assert_cmpuint (found->len, ==, G_N_ELEMENTS (sorted));
+  for (guint i = 0; i < found->len; i++)
+    {
+      g_assert_cmpstr (found->pdata[i], ==, sorted[i]);
+      folder_ended_forget (sorted[i]);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -407,8 +480,12 @@ main (int argc, char **argv)
   g_test_add_func ("/folder-run/an-answer-may-be-missing", an_answer_may_be_missing);
   g_test_add_func ("/folder-run/addresses-are-few", addresses_are_few);
   g_test_add_func ("/folder-run/nodes-come-by-their-numbers", nodes_come_by_their_numbers);
+  g_test_add_func ("/folder-run/records-are-whole", records_are_whole);
+  g_test_add_func ("/folder-run/records-come-by-name", records_come_by_name);
   int code = g_test_run ();
   g_autofree char *above = g_build_filename (state, "satin", NULL), *runs = folder_root ();
+  g_autofree char *ended = g_build_filename (above, "ended", NULL);
+  g_rmdir (ended);
   g_rmdir (runs);
   g_rmdir (above);
   g_rmdir (state);

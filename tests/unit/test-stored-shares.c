@@ -5,6 +5,7 @@
 #include "store.h"
 
 #define HEX "00112233445566778899aabbccddeeff"
+#define CAFE "caf\xc3\xa9" /* five bytes, four letters */
 
 static void
 change (Fixture *f, const char *text)
@@ -40,21 +41,21 @@ note (const char *hex, gint64 size, gpointer data, GError **error G_GNUC_UNUSED)
 static void
 test_shares_prove_themselves (Fixture *f, gconstpointer unused G_GNUC_UNUSED)
 {
-  g_autoptr (GBytes) first = g_bytes_new_static ("readable", 8);
+  g_autoptr (GBytes) first = g_bytes_new_static (CAFE, strlen (CAFE));
   g_autoptr (GBytes) second = g_bytes_new_static ("\xff\0", 2);
   g_autoptr (GString) all = g_string_new (NULL);
 
   stands (f, NULL);
   g_assert_true (shares_put (f->sql, HEX, first, NULL));
   g_assert_true (shares_put (f->sql, HEX, second, NULL));
-  stands (f, "readable");
+  stands (f, CAFE);
   g_assert_true (shares_put (f->sql, "ffff", second, NULL));
   g_assert_true (shares_each (f->sql, note, all, NULL));
-  g_assert_cmpstr (all->str, ==, HEX " 8\nffff 2\n");
-  change (f, "UPDATE constant SET value = 'readably' WHERE name = 'share/" HEX "'");
+  g_assert_cmpstr (all->str, ==, HEX " 5\nffff 2\n");
+  change (f, "UPDATE constant SET value = 'cafe' WHERE name = 'share/" HEX "'");
   stands (f, NULL);
-  change (f, "UPDATE constant SET value = 'readable' WHERE name = 'share/" HEX "'");
-  stands (f, "readable");
+  change (f, "UPDATE constant SET value = '" CAFE "' WHERE name = 'share/" HEX "'");
+  stands (f, CAFE);
   g_assert_true (shares_drop (f->sql, HEX, NULL));
   stands (f, NULL);
 }
