@@ -148,6 +148,32 @@ test_answers_to_a_writer (void)
     }
 }
 
+/* http: the file that was sent is gone, or the other one for a moment, when it is to be moved: the
+ * writer looks again. Any other request that finds nothing is refused. */
+static void
+test_a_move_that_finds_nothing (void)
+{
+  guint n_changed = 0, at = 0;
+  do
+    {
+      g_autoptr (GError) error = NULL;
+      g_autoptr (Place) place = place_at (HTTP);
+      shelf_clear ();
+      shelf_answer (404, 0);
+      at++;
+      shelf_fail (SHELF_ANSWERS, at, at);
+      (void)place_put (place, "", "/proc/self/exe", NULL, NULL, &error);
+      if (g_error_matches (error, PLACE_ERROR, PLACE_ERROR_CHANGED))
+        {
+          assert_sentence (error, PLACE_ERROR_CHANGED, "somebody else is replacing it");
+          n_changed++;
+        }
+    }
+  while (shelf_has_failed ());
+  g_assert_cmpuint (at, >, 3);
+  g_assert_cmpuint (n_changed, ==, 1);
+}
+
 static void
 test_a_folder_is_no_file (void)
 {
@@ -345,6 +371,7 @@ main (int argc, char **argv)
   g_setenv ("AWS_SHARED_CREDENTIALS_FILE", "/absent", TRUE);
   g_test_add_func ("/place-words/answers", test_answers);
   g_test_add_func ("/place-words/answers-to-a-writer", test_answers_to_a_writer);
+  g_test_add_func ("/place-words/a-move-that-finds-nothing", test_a_move_that_finds_nothing);
   g_test_add_func ("/place-words/a-folder-is-no-file", test_a_folder_is_no_file);
   g_test_add_func ("/place-words/silent-ones", test_silent_ones_are_not_asked_again);
   g_test_add_func ("/place-words/given-up", test_given_up);
