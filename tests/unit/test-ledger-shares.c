@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Shared bytes in the checkpoint: they stay as long as a row speaks of them, and come with each
- * such row. Links coordinator, storage and value. */
+ * such row. And the last batch of a run, which sweeps them and does not wait for the disk. Links
+ * coordinator, storage and value. */
 #include "checkpoint.h"
 
 #include "coordinator/ledger-private.h"
@@ -176,12 +177,10 @@ write_one (Ledger *ledger, Row *row, gboolean is_end)
   return n;
 }
 
-/* Many rows make a sweep slow, and a rest follows before the next; the sweep at the end does not
- * wait for that. */
-static void
-test_end_does_not_rest (void)
+/* A ledger without a target. */
+static Ledger *
+begin (Place *place)
 {
-  g_autoptr (Place) place = place_new ();
   g_autoptr (GError) error = NULL;
   Identity identity = identity_make ("run-1", "app", "8");
   LedgerConfig config = { .work_path = place->work,
@@ -191,12 +190,49 @@ test_end_does_not_rest (void)
                           .stems = place->stems };
   Ledger *ledger = ledger_new (&config, &identity, &error);
   g_assert_no_error (error);
+  identity_clear (&identity);
+  return ledger;
+}
+
+/* A batch counts only if the disk has it, so that errors are met before. After the last batch of a
+ * run, which is published at once, nobody reads the work file. */
+static void
+test_only_the_last_batch_does_not_wait (void)
+{
+  g_autoptr (Place) place = place_new ();
+  g_autoptr (GBytes) answer = g_bytes_new_static ("7\n", 2);
+  Ledger *ledger = begin (place);
+  for (guint i = 0; i < 5; i++)
+    {
+      Inbox *inbox = inbox_new ();
+      gboolean is_last = i == 3;
+      if (i == 2)
+        inbox_answer (inbox, answer, 0); /* the nodes may have more rows */
+      if (is_last)
+        inbox->present = g_array_new (FALSE, FALSE, sizeof (NodeId));
+      g_assert_true (i == 0 || ledger_write (ledger, inbox, NULL));
+      inbox_free (inbox);
+      sqlite3_stmt *statement = sql_ready (ledger->sql, "PRAGMA synchronous", NULL);
+      gboolean has_row;
+      g_assert_true (sql_next (ledger->sql, statement, &has_row, NULL) && has_row);
+      g_assert_cmpint (sqlite3_column_int (statement, 0), ==, is_last ? 0 : 1);
+      sqlite3_reset (statement);
+    }
+  ledger_free (ledger);
+}
+
+/* Many rows make a sweep slow, and a rest follows before the next; the sweep at the end does not
+ * wait for that. */
+static void
+test_end_does_not_rest (void)
+{
+  g_autoptr (Place) place = place_new ();
+  Ledger *ledger = begin (place);
   g_assert_cmpint (write_one (ledger, kept_row ("/0", 1, share (1, 1000)), FALSE), ==, 1);
   ledger->sweep_us = G_MAXINT64; /* as after a slow sweep */
   g_assert_cmpint (write_one (ledger, row_make ("/0", 7, 10, 0.5), FALSE), ==, 1);
   g_assert_cmpint (write_one (ledger, row_make ("", 7, 10, 1), TRUE), ==, 0);
   ledger_free (ledger);
-  identity_clear (&identity);
   forget_all (place);
 }
 
@@ -245,6 +281,8 @@ main (int argc, char **argv)
   g_test_add_func ("/ledger-shares/all-or-none", test_all_or_none);
   g_test_add_func ("/ledger-shares/goes", test_goes);
   g_test_add_func ("/ledger-shares/end-does-not-rest", test_end_does_not_rest);
+  g_test_add_func ("/ledger-shares/only-the-last-batch-does-not-wait",
+                   test_only_the_last_batch_does_not_wait);
   g_test_add_func ("/ledger-shares/lost", test_lost);
   return g_test_run ();
 }

@@ -187,6 +187,7 @@ test_who_leaves_when_a_life_begins (void)
     const char *kinds[3], *cause;
   } cases[] = { { { NOTES_ENDED, NULL }, "ended" },
                 { { NOTES_ENDED, "elected", NULL }, "gone at a take-over" },
+                { { NOTES_ENDED, "joined", NULL }, "gone at a take-over" },
                 { { NOTES_ENDED, "best", NULL }, "ended" },
                 { { "elected", NULL }, "gone at a take-over" } };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)

@@ -274,6 +274,27 @@ test_the_mark_tells_of_a_delta (Fixture *f, gconstpointer unused)
     }
 }
 
+/* Disk errors surface before a batch counts: each commit waits for the disk, except while a work
+ * file is begun and in the last batch, after which nobody needs it. A publication changes nothing
+ * of that. */
+static void
+test_commits_wait_for_the_disk (Fixture *f, gconstpointer unused)
+{
+  enum
+  {
+    OFF,
+    NORMAL
+  };
+  (void)unused;
+  g_assert_cmpint (number_of (f->sql, "PRAGMA synchronous"), ==, OFF);
+  g_assert_true (sql_settle (f->sql, NULL));
+  g_assert_cmpint (number_of (f->sql, "PRAGMA synchronous"), ==, NORMAL);
+  publish (f);
+  g_assert_cmpint (number_of (f->sql, "PRAGMA synchronous"), ==, NORMAL);
+  g_assert_true (sql_unsettle (f->sql, NULL));
+  g_assert_cmpint (number_of (f->sql, "PRAGMA synchronous"), ==, OFF);
+}
+
 /* Two publications of the same content have different first bytes, by which a store without tags
  * tells them apart. */
 static void
@@ -306,6 +327,7 @@ main (int argc, char **argv)
     { "/publish/what-stood-there-is-written-over", test_what_stood_there_is_written_over },
     { "/publish/a-trial-leaves-nothing", test_a_trial_leaves_nothing },
     { "/publish/the-mark-tells-of-a-delta", test_the_mark_tells_of_a_delta },
+    { "/publish/commits-wait-for-the-disk", test_commits_wait_for_the_disk },
     { "/publish/no-two-publications-are-alike", test_no_two_publications_are_alike },
   };
   return run_tests (argc, argv, tests, G_N_ELEMENTS (tests));
