@@ -52,6 +52,22 @@ test_numbers_that_json_lacks (void)
   g_assert_cmpstr (json, ==, "[\"Infinity\",\"-Infinity\",\"NaN\"]");
 }
 
+/* A value whose bytes are not of its type has no text. */
+static void
+test_no_value_is_made_up (void)
+{
+  static const struct
+  {
+    const char *type;
+    gsize size;
+  } cases[] = { { "i", 3 }, { "i", 5 }, { "(xi)", 8 }, { "ax", 7 }, { "b", 2 }, { "s", 3 } };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (GBytes) bytes = g_bytes_new_static ("\1\1\1\1\1\1\1\1", cases[i].size);
+      g_assert_null (cell_json (cases[i].type, bytes, 64));
+    }
+}
+
 static void
 test_limits (void)
 {
@@ -115,6 +131,7 @@ main (int argc, char **argv)
   g_test_add_func ("/cell-json/values", test_values);
   g_test_add_func ("/cell-json/numbers-that-json-lacks", test_numbers_that_json_lacks);
   g_test_add_func ("/cell-json/limits", test_limits);
+  g_test_add_func ("/cell-json/no-value-is-made-up", test_no_value_is_made_up);
   g_test_add_func ("/cell-json/bytes-of-another-type", test_bytes_of_another_type);
   g_test_add_func ("/cell-json/integers-in-range", test_integers_in_range);
   return g_test_run ();

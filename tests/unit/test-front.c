@@ -253,6 +253,29 @@ test_shorter (Fixture *f, gconstpointer unused)
   g_assert_cmpuint (count (whole), >, N_LARGE / 2);
 }
 
+/* The format of a checksum: before the bytes of a value their number, in groups of seven bits. */
+static void
+test_lengths_are_summed (Fixture *f, gconstpointer unused)
+{
+  static const gsize sizes[] = { 0, 1, 127, 128, 129, 16383, 16384, 2097151, 2097152 };
+  g_autofree guint8 *data = g_malloc0 (sizes[G_N_ELEMENTS (sizes) - 1]);
+  (void)unused;
+  for (guint i = 0; i < G_N_ELEMENTS (sizes); i++)
+    {
+      guint8 head[8] = { 'b' };
+      guint n = 1;
+      gsize rest = sizes[i];
+      Rowsum sum = rowsum_begin (f->sql), bare = sum;
+      for (; rest > 127; rest >>= 7)
+        head[n++] = (guint8)(rest | 128);
+      head[n++] = (guint8)rest;
+      rowsum_add_blob (&sum, data, sizes[i]);
+      rowsum_add_bare (&bare, head, n);
+      rowsum_add_bare (&bare, data, sizes[i]);
+      g_assert_cmphex (rowsum_end (&sum).sum, ==, rowsum_end (&bare).sum);
+    }
+}
+
 /* Leaves the greatest key out of an index, as a writer would who knows the file's format. */
 static void
 shorten_index (const char *path, const char *index)
@@ -369,6 +392,7 @@ main (int argc, char **argv)
 {
   static const NamedTest tests[] = {
     { "/front/indexes-are-made-anew", test_indexes_are_made_anew },
+    { "/front/lengths-are-summed", test_lengths_are_summed },
     { "/front/spoilt", test_spoilt },
     { "/front/strict", test_strict },
     { "/front/large", test_large },

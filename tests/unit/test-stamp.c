@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <glib/gstdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const struct timespec then[2] = { { 1700000000, 123456789 }, { 1700000000, 123456789 } };
@@ -125,6 +126,17 @@ test_nothing_stays_open (void)
   g_assert_cmpuint (count_open (), ==, before);
 }
 
+/* A pipe in the place of the file is no reason to wait for a writer. */
+static void
+test_pipe (void)
+{
+  (void)g_unlink (path);
+  g_assert_cmpint (mkfifo (path, 0600), ==, 0);
+  Stamp stamp = stamp_of (path);
+  stamp_clear (&stamp);
+  (void)g_unlink (path);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -137,6 +149,7 @@ main (int argc, char **argv)
   g_test_add_func ("/stamp/size", test_size);
   g_test_add_func ("/stamp/another-file", test_another);
   g_test_add_func ("/stamp/a-link", test_link);
+  g_test_add_func ("/stamp/a-pipe", test_pipe);
   g_test_add_func ("/stamp/nothing-stays-open", test_nothing_stays_open);
   code = g_test_run ();
   (void)g_unlink (path);

@@ -2,6 +2,8 @@
 /* Tests of storage/tables: small tables, constants and best values, nodes, events. */
 #include "store.h"
 
+#include "storage/inventory.h"
+
 static gboolean
 count_value (const TablesValue *value, gpointer data, GError **error)
 {
@@ -172,6 +174,45 @@ test_tables_are_copied_but_for_what_does_not_verify (Fixture *f, gconstpointer u
   g_assert_cmpint (number_of (other, "SELECT count(*) FROM event"), ==, 1);
 }
 
+static void
+put_word (Sql *sql, const char *word)
+{
+  g_autoptr (GBytes) bytes = g_bytes_new (word, strlen (word));
+  TablesValue value = { .name = "const/a", .type = "ay", .digest = word, .value = bytes };
+  TablesNode node = { .id = "1.1.00000001", .name = word, .joined = 5 };
+  g_assert_true (tables_set (sql, "k", word, NULL) && tables_put_constant (sql, &value, NULL)
+                 && tables_put_best (sql, &value, NULL) && tables_put_node (sql, &node, NULL));
+}
+
+/* The rows that are there stay, unless the other file is the later one. Either way the work file
+ * counts its rows, of tables that it had counted before, too. */
+static void
+test_one_of_two_rows_stays (Fixture *f, gconstpointer unused)
+{
+  (void)unused;
+  for (gboolean replaces = FALSE; replaces <= TRUE; replaces++)
+    {
+      guint64 dropped = 0;
+      const char *wanted = replaces ? "theirs" : "ours";
+      g_autofree char *path = g_build_filename (f->folder, "other", NULL);
+      g_autoptr (Sql) other = sql_create (path, IDENTITY, NULL);
+      put_word (other, "theirs");
+      g_assert_true (results_begin (f->results, NULL));
+      put_word (f->sql, "ours");
+      g_assert_true (results_commit (f->results, NULL));
+      g_assert_true (results_begin (f->results, NULL));
+      g_assert_true (tables_copy (f->sql, other, replaces, &dropped, NULL));
+      g_assert_true (results_commit (f->results, NULL));
+      g_autofree char *query = g_strdup_printf (
+          "SELECT (SELECT value FROM run WHERE key = 'k') = '%s'"
+          " AND (SELECT value FROM constant WHERE name = 'const/a') = '%s'"
+          " AND (SELECT value FROM best) = '%s' AND (SELECT host FROM node) = '%s'",
+          wanted, wanted, wanted, wanted);
+      g_assert_cmpint (number_of (f->sql, query), ==, 1);
+      g_assert_true (inventory_agrees (f->sql, 0, INVENTORY_TABLES - 1, NULL));
+    }
+}
+
 /* A setting that is too large for two copies has no old copy, which would be found when the large
  * one is damaged. When it becomes small, it has two copies again. */
 static void
@@ -260,6 +301,7 @@ main (int argc, char **argv)
     { "/tables/what-old-events-came-to-stays", test_what_old_events_came_to_stays },
     { "/tables/tables-are-copied-but-for-what-does-not-verify",
       test_tables_are_copied_but_for_what_does_not_verify },
+    { "/tables/one-of-two-rows-stays", test_one_of_two_rows_stays },
     { "/tables/an-event-is-written-once", test_an_event_is_written_once },
     { "/tables/each-copy-of-a-setting-is-proved", test_each_copy_of_a_setting_is_proved },
     { "/tables/a-large-setting-has-no-old-copy", test_a_large_setting_has_no_old_copy },
