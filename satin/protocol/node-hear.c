@@ -22,8 +22,6 @@ HANDLER (on_heard, leave_on_heard (node, from))
 HANDLER (on_best, constants_on_best (node, from, m))
 HANDLER (on_publish, round_on_publish (node, from, m))
 HANDLER (on_published, round_on_published (node, m))
-HANDLER (on_suspend, m->flag ? stop_cancel (node) : stop_suspend (node, m->number))
-HANDLER (on_halt, stop_on_halt (node))
 HANDLER (on_drained, stop_on_drained (node, m))
 HANDLER (on_end, stop_on_end (node, m->number, m->flag))
 HANDLER (on_close, saves_on_close (node, from, m))
@@ -74,8 +72,7 @@ static void (*const handlers[MESSAGE_KINDS]) (Node *node, const NodeId *from, co
   [MESSAGE_SCAN] = round_on_scan,
   [MESSAGE_SCANNED] = round_on_scanned,
   [MESSAGE_PUBLISHED] = on_published,
-  [MESSAGE_SUSPEND] = on_suspend,
-  [MESSAGE_HALT] = on_halt,
+  [MESSAGE_SUSPEND] = stop_on_suspend,
   [MESSAGE_DRAINED] = on_drained,
   [MESSAGE_END] = on_end,
   [MESSAGE_TRIAL] = elect_on_trial,

@@ -252,7 +252,7 @@ test_a_suspend_takes_all_back (void)
   tell_rows (world, 3, 4);
   assert_rows (leave->flight, "1 2 ");
   assert_rows (leave->rows, "3 4 ");
-  node_at (world, 1)->stop.wish = STOP_SUSPEND;
+  node_at (world, 1)->stop.phase = STOP_HALTING;
   g_array_unref (step_alone (world, 1, &(NodeEvent){ .kind = NODE_EVENT_TIMER }));
   assert_rows (leave->taken, "1 2 3 4 ");
   g_assert_cmpuint (leave->rows->len, ==, 0);

@@ -130,7 +130,7 @@ test_a_halt_waits_for_no_rows (void)
   pass (world, 1000);
   g_autofree char *back = g_strdup_printf ("BACK %" G_GUINT64_FORMAT, loan);
   g_assert_false (said (world, 1, back));
-  deliver (world, link_between (world, 0, 1), 1, &(Message){ .kind = MESSAGE_HALT });
+  deliver (world, link_between (world, 0, 1), 1, &(Message){ .kind = MESSAGE_SUSPEND });
   pass (world, 1);
   g_assert_true (said (world, 1, back));
 }

@@ -447,7 +447,7 @@ test_a_suspend_waits_until_all_have_sent_all (void)
   forget_log (world);
   tell (world, 2, &(NodeEvent){ .kind = NODE_EVENT_HALTED });
   g_assert_true (said (world, 2, "SCAN whole"));
-  deliver (world, link_between (world, 0, 2), 2, &(Message){ .kind = MESSAGE_HALT }); /* again */
+  deliver (world, link_between (world, 0, 2), 2, &(Message){ .kind = MESSAGE_SUSPEND }); /* again */
   g_assert_false (said (world, 1, "FINAL"));
   served (world, 2, ALL);
   g_assert_true (said (world, 1, "FINAL"));

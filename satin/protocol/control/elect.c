@@ -452,7 +452,7 @@ elect_on_elect (Node *node, const NodeId *from, const Message *m)
 void
 elect_watch (Node *node, guint64 commit_us)
 {
-  if (node->saves.phase == SAVES_NOT || node->stop.wish != STOP_NONE
+  if (node->saves.phase == SAVES_NOT || node->stop.phase >= STOP_HALTING
       || node->roster.members->len < 2)
     return;
   if (election_watch_commit (&node->elect.watch, commit_us > 0 ? commit_us : G_MAXUINT64))
@@ -550,7 +550,7 @@ elect_tick (Node *node)
       return;
     }
   /* Near the end of the run the lease moves only if it must. */
-  if (node->stop.wish != STOP_NONE || node->stop.finished || node->roster.members->len < 2)
+  if (node->stop.phase >= STOP_HALTING || node->stop.finished || node->roster.members->len < 2)
     return;
   if (node->lease.generation > 0)
     begin (node);

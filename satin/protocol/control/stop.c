@@ -46,9 +46,6 @@ halt (Node *node)
 {
   if (node->stop.phase >= STOP_HALTING)
     return;
-  if (node->stop.wish == STOP_NONE)
-    node->stop.patience_us = STOP_DRAIN_US; /* in case this node becomes master before it is over */
-  node->stop.wish = MAX (node->stop.wish, STOP_SUSPEND);
   node->stop.phase = node->leave.phase == LEAVE_HALTED ? STOP_HALTED : STOP_HALTING;
   if (node->leave.phase == LEAVE_NONE) /* otherwise it stops already */
     core_emit (node, NODE_EFFECT_HALT);
@@ -87,9 +84,25 @@ report_drained (Node *node)
     (void)member_send (node, &coordinator, &message);
 }
 
+static Message
+suspend_message (Node *node)
+{
+  return (Message){ .kind = MESSAGE_SUSPEND,
+                    .number = node->stop.patience_us,
+                    .flag = node->stop.cancelled };
+}
+
+/* The master begins. */
 static void
 begin (Node *node)
 {
+  Message message = suspend_message (node);
+
+  if (node->stop.cancelled)
+    {
+      end (node, NODE_END_CANCELLED, FALSE);
+      return;
+    }
   if (has_nothing_to_save (node))
     {
       end (node, NODE_END_SUSPENDED, FALSE);
@@ -97,7 +110,7 @@ begin (Node *node)
     }
   node->stop.until_us = node->now_us + node->stop.patience_us;
   halt (node);
-  member_send_all (node, &(Message){ .kind = MESSAGE_HALT });
+  member_send_all (node, &message);
   report_drained (node); /* a leave may have halted this node long ago */
 }
 
@@ -105,39 +118,54 @@ static void
 forward (Node *node)
 {
   const Member *acting = roster_acting (node);
+  Message message = suspend_message (node);
 
   if (acting != NULL)
-    (void)member_send (node, &acting->id,
-                       &(Message){ .kind = MESSAGE_SUSPEND,
-                                   .number = node->stop.patience_us,
-                                   .flag = node->stop.wish == STOP_CANCEL });
+    (void)member_send (node, &acting->id, &message);
+}
+
+/* `ordered`: the master has said so, and knows it. */
+static void
+suspend (Node *node, guint64 patience_us, gboolean ordered)
+{
+  Stop *stop = &node->stop;
+  gboolean again = stop->phase >= STOP_HALTING;
+  guint64 patience = patience_us > 0 ? patience_us : STOP_DRAIN_US;
+
+  stop->patience_us = again ? MIN (stop->patience_us, patience) : patience;
+  if (!roster_is_master (node))
+    {
+      halt (node);
+      if (!ordered)
+        forward (node);
+      report_drained (node);
+    }
+  else if (again && !stop->cancelled)
+    stop->until_us = MIN (stop->until_us, node->now_us + stop->patience_us);
+  else
+    begin (node);
 }
 
 void
 stop_suspend (Node *node, guint64 patience_us)
 {
-  Stop *stop = &node->stop;
-  gboolean again = stop->wish != STOP_NONE;
-  guint64 patience = patience_us > 0 ? patience_us : STOP_DRAIN_US;
-
-  stop->patience_us = again ? MIN (stop->patience_us, patience) : patience;
-  stop->wish = MAX (stop->wish, STOP_SUSPEND);
-  if (!roster_is_master (node))
-    forward (node);
-  else if (stop->phase < STOP_HALTING)
-    begin (node);
-  else
-    stop->until_us = MIN (stop->until_us, node->now_us + stop->patience_us);
+  suspend (node, patience_us, FALSE);
 }
 
 void
 stop_cancel (Node *node)
 {
-  node->stop.wish = STOP_CANCEL;
-  if (roster_is_master (node))
-    end (node, NODE_END_CANCELLED, FALSE);
-  else
-    forward (node);
+  node->stop.cancelled = TRUE;
+  suspend (node, 0, FALSE);
+}
+
+void
+stop_on_suspend (Node *node, const NodeId *from, const Message *m)
+{
+  const Member *acting = roster_acting (node);
+
+  node->stop.cancelled = node->stop.cancelled || m->flag;
+  suspend (node, m->number, acting != NULL && node_id_equal (&acting->id, from));
 }
 
 void
@@ -166,13 +194,6 @@ stop_on_served (Node *node, guint64 scan)
   if (node->stop.owed_scan == 0 || scan < node->stop.owed_scan)
     return;
   node->stop.owed_scan = 0;
-  report_drained (node);
-}
-
-void
-stop_on_halt (Node *node)
-{
-  halt (node);
   report_drained (node);
 }
 
@@ -351,7 +372,7 @@ stop_on_end (Node *node, guint64 code, gboolean finished)
 void
 stop_renew (Node *node)
 {
-  if (node->stop.wish != STOP_NONE)
+  if (node->stop.phase >= STOP_HALTING)
     forward (node);
   report_drained (node);
 }
@@ -360,14 +381,13 @@ void
 stop_greet (Node *node, const NodeId *to)
 {
   const Member *acting = roster_acting (node);
+  Message message = suspend_message (node);
 
-  if (roster_is_master (node) && node->stop.phase >= STOP_HALTING)
-    (void)member_send (node, to, &(Message){ .kind = MESSAGE_HALT });
-  else if (node->stop.wish != STOP_NONE && acting != NULL && node_id_equal (&acting->id, to))
-    {
-      forward (node);
-      report_drained (node);
-    }
+  if (node->stop.phase < STOP_HALTING || acting == NULL
+      || !(roster_is_master (node) || node_id_equal (&acting->id, to)))
+    return;
+  (void)member_send (node, to, &message);
+  report_drained (node);
 }
 
 void
@@ -413,11 +433,9 @@ stop_deposed (Node *node)
 gboolean
 stop_promoted (Node *node)
 {
-  if (node->stop.wish == STOP_CANCEL)
-    end (node, NODE_END_CANCELLED, FALSE);
-  if (node->phase >= NODE_ENDED || poison_judge (node))
+  if (!node->stop.cancelled && poison_judge (node))
     return TRUE;
-  if (node->stop.wish == STOP_NONE)
+  if (node->stop.phase < STOP_HALTING)
     return FALSE;
   for (guint i = 0; i < node->roster.members->len; i++)
     ((Member *)node->roster.members->pdata[i])->drained = 0;

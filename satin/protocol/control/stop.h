@@ -9,26 +9,18 @@
 #define STOP_DRAIN_US (20 * G_USEC_PER_SEC) /* patience when nobody says another */
 #define STOP_ROWS_US (5 * G_USEC_PER_SEC) /* … at most, with rows for a coordinator that is new */
 
-/* What was asked for, here or elsewhere; it never goes back. */
-typedef enum
-{
-  STOP_NONE,
-  STOP_SUSPEND,
-  STOP_CANCEL
-} StopWish;
-
 /* How far this node is with a suspend; it never goes back. */
 typedef enum
 {
   STOP_RUNS,
-  STOP_HALTING, /* nothing new starts */
+  STOP_HALTING, /* the node has heard of it: nothing new starts */
   STOP_HALTED   /* the engine has stopped */
 } StopPhase;
 
 typedef struct
 {
-  StopWish wish;
   StopPhase phase;
+  gboolean cancelled; /* … for ever */
   gboolean finished;  /* main returned `code`; of an ended run: main's return ended it */
   guint32 requests;   /* for the last publication, so far … */
   guint32 awaited;    /* … and the one whose answer is awaited; 0: none */
@@ -41,7 +33,8 @@ typedef struct
 } Stop;
 
 void stop_init (Node *node);
-/* patience_us 0: STOP_DRAIN_US. If it is called again, the shorter patience holds. */
+/* Halts this node and tells the master, which halts all. patience_us 0: STOP_DRAIN_US. If it is
+ * called again, the shorter patience holds. */
 void stop_suspend (Node *node, guint64 patience_us);
 void stop_cancel (Node *node);
 /* A job ends every process that runs it: ends the run. */
@@ -50,7 +43,7 @@ void stop_condemn (Node *node, const char *sentence);
  * node dies without ending the run: a joining node hears of the end and looks for others, and a
  * former member goes on. */
 void stop_crash_report (Node *node, const char *sentence);
-void stop_on_halt (Node *node);
+void stop_on_suspend (Node *node, const NodeId *from, const Message *message);
 void stop_on_halted (Node *node);
 void stop_on_drained (Node *node, const Message *message);
 /* The engine has served scan number `scan`. */

@@ -13,5 +13,5 @@ stop_halts (Node *node)
 gboolean
 stop_has_begun (Node *node)
 {
-  return node->stop.wish != STOP_NONE || node->stop.finished;
+  return node->stop.phase >= STOP_HALTING || node->stop.finished;
 }
