@@ -38,7 +38,6 @@ static void (*const handlers[MESSAGE_KINDS]) (Node *node, const NodeId *from, co
   [MESSAGE_CANCELLED] = on_cancelled,
   [MESSAGE_RETURNED] = loans_on_returned,
   [MESSAGE_HOLD] = directory_on_hold,
-  [MESSAGE_UNHOLD] = directory_on_unhold,
   [MESSAGE_ADOPT] = orphans_on_adopt,
   [MESSAGE_COVERED] = directory_on_covered,
   [MESSAGE_RUNS] = yield_on_runs,

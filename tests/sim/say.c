@@ -53,6 +53,8 @@ add_item (GString *out, const Message *m, MessageShape shape, guint i)
                 ((const Row *)m->rows->pdata[i])->children);
       break;
     case SHAPE_HOLDS:
+      if (g_array_index (m->holds, MessageHold, i).finished == MESSAGE_HOLDS_NOTHING)
+        g_string_append (out, "nothing at ");
       add_path (out, g_array_index (m->holds, MessageHold, i).path, 0);
       break;
     case SHAPE_NUMBERS:

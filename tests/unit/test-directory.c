@@ -293,7 +293,7 @@ test_a_leaver_tells_its_lender_of_its_orphans (void)
 static void
 test_no_job_passes_what_it_brings_along (void)
 {
-  const MessageKind kinds[] = { MESSAGE_JOBS, MESSAGE_HOLD, MESSAGE_UNHOLD, MESSAGE_COVERED };
+  const MessageKind kinds[] = { MESSAGE_JOBS, MESSAGE_HOLD, MESSAGE_COVERED };
 
   for (guint i = 0; i < G_N_ELEMENTS (kinds); i++)
     g_assert_true (message_is_urgent (kinds[i]));

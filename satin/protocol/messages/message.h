@@ -19,6 +19,7 @@
 #define MESSAGE_ITEMS_MAX 8192u                /* loans, rows, holds, attachments in one message */
 #define MESSAGE_NUMBERS_MAX 65536u             /* in one WORK */
 #define MESSAGE_SPEAKS_MAX RECORD_SHARED_MAX   /* shared bytes spoken of in one message */
+#define MESSAGE_HOLDS_NOTHING G_MAXUINT32
 #define MESSAGE_MEMBERS_MAX 1024u
 #define MESSAGE_TEXT_MAX 4096u /* bytes of an address, host, site or name */
 
@@ -73,7 +74,7 @@ typedef struct
 {
   const char *path;
   Digest digest;
-  guint32 finished; /* as in Holder */
+  guint32 finished; /* as in Holder, or MESSAGE_HOLDS_NOTHING: at this path */
 } MessageHold;
 
 /* Item number `item` of a message (of its rows; 0: its value) refers to these shared bytes. */

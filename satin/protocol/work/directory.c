@@ -161,6 +161,16 @@ directory_offer (Node *node, GArray *holds)
   pass_on_offers (node, &(News){ &node->self, &hub }, holds);
 }
 
+void
+directory_withdraw (Node *node, const char *path)
+{
+  g_autoptr (GArray) holds = g_array_new (FALSE, FALSE, sizeof (MessageHold));
+  const MessageHold nothing = { .path = path, .finished = MESSAGE_HOLDS_NOTHING };
+
+  g_array_append_val (holds, nothing);
+  directory_offer (node, holds);
+}
+
 /* FALSE for own news, which come back from a lender. */
 static gboolean
 is_to_be_heard (Node *node, const NodeId *author)
@@ -180,8 +190,12 @@ directory_on_hold (Node *node, const NodeId *from, const Message *m)
     {
       const MessageHold *hold = &g_array_index (m->holds, MessageHold, i);
       Holder holder = { author, hold->digest, hold->finished };
-      if (known_add (node, hold->path, &holder))
+      gboolean is_withdrawn = hold->finished == MESSAGE_HOLDS_NOTHING;
+      if (is_withdrawn ? known_remove (node, hold->path, &author)
+                       : known_add (node, hold->path, &holder))
         g_array_append_val (news, *hold);
+      if (is_withdrawn)
+        continue;
       if (directory_is_here (node) && hold->finished == 0)
         directory_tell (node, &author, hold->path);
       archive_compare (node, hold->path, &holder);
@@ -196,36 +210,6 @@ directory_tell (Node *node, const NodeId *to, const char *path)
 {
   known_tell_below (node, to, path);
   archive_tell (node, to, path);
-}
-
-/* ---- withdrawn offers ---- */
-
-static void
-pass_on_withdrawal (Node *node, const News *news, const char *path)
-{
-  g_autoptr (GArray) ids = g_array_new (FALSE, FALSE, sizeof (NodeId));
-
-  add_concerned (node, path, ids);
-  tell_all (node, news, ids, (Message){ .kind = MESSAGE_UNHOLD, .path = path });
-}
-
-void
-directory_withdraw (Node *node, const char *path)
-{
-  const NodeId hub = node->contacts.hub;
-
-  if (!directory_is_here (node))
-    (void)member_send (node, &hub, &(Message){ .kind = MESSAGE_UNHOLD, .path = path });
-  pass_on_withdrawal (node, &(News){ &node->self, &hub }, path);
-}
-
-void
-directory_on_unhold (Node *node, const NodeId *from, const Message *m)
-{
-  const NodeId author = node_id_is_none (&m->id) ? *from : m->id;
-
-  if (is_to_be_heard (node, &author) && known_remove (node, m->path, &author))
-    pass_on_withdrawal (node, &(News){ &author, from }, m->path);
 }
 
 /* ---- cancelled offers ---- */

@@ -3,7 +3,7 @@
  * and rows of the checkpoint. It is the eldest member that lives, as a rule the master (the hub of
  * contacts.h). Other nodes know only the offers below jobs that they run.
  *
- * Each member tells the directory what it offers (HOLD), what it offers no more (UNHOLD), and which
+ * Each member tells the directory what it offers and what it offers no more (HOLD), and which
  * jobs have ended that had offers at or below them (COVERED). These news follow the loans: a node
  * that has lent or adopted a job tells the job's holder the news at or below it. So news take one
  * step for each time that the job was lent on. The directory also tells the holder of each running
@@ -37,5 +37,4 @@ void directory_moved (Node *node, const NodeId *to, const GPtrArray *rows);
 void directory_leave (Node *node);
 
 void directory_on_hold (Node *node, const NodeId *from, const Message *message);
-void directory_on_unhold (Node *node, const NodeId *from, const Message *message);
 void directory_on_covered (Node *node, const NodeId *from, const Message *message);
