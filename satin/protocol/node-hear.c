@@ -15,7 +15,6 @@
 HANDLER (on_ack, held_on_ack (node, from, m->number, m->flag))
 HANDLER (on_cancelled, held_on_cancelled (node, from, m->number, m->flag))
 HANDLER (on_rerun, rerun_on_ask (node, from, m))
-HANDLER (on_told, rerun_on_told (node, from, m))
 HANDLER (on_taken, shares_on_taken (node, from))
 HANDLER (on_leaving, leave_on_leaving (node, from))
 HANDLER (on_heard, leave_on_heard (node, from))
@@ -42,7 +41,6 @@ static void (*const handlers[MESSAGE_KINDS]) (Node *node, const NodeId *from, co
   [MESSAGE_COVERED] = directory_on_covered,
   [MESSAGE_RUNS] = yield_on_runs,
   [MESSAGE_RERUN] = on_rerun,
-  [MESSAGE_TOLD] = on_told,
   [MESSAGE_FETCH] = shares_on_fetch,
   [MESSAGE_BYTES] = shares_on_bytes,
   [MESSAGE_TAKEN] = on_taken,

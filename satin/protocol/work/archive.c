@@ -280,11 +280,11 @@ batch_begin (Batch *batch, Node *node, const NodeId *to)
 }
 
 static void
-batch_send (Batch *batch)
+batch_send (Batch *batch, guint64 answers)
 {
-  const Message message = { .kind = MESSAGE_HOLD, .holds = batch->holds };
+  const Message message = { .kind = MESSAGE_HOLD, .holds = batch->holds, .number = answers };
 
-  if (batch->holds->len > 0 && batch->to != NULL)
+  if ((batch->holds->len > 0 || answers > 0) && batch->to != NULL)
     (void)member_send (batch->node, batch->to, &message);
   else if (batch->holds->len > 0)
     directory_offer (batch->node, batch->holds);
@@ -304,14 +304,14 @@ batch_add (Batch *batch, const TrieNode *at)
       g_ptr_array_add (batch->paths, (gpointer)hold.path);
       g_array_append_val (batch->holds, hold);
       if (batch->holds->len == ORPHANS_BATCH)
-        batch_send (batch);
+        batch_send (batch, 0);
     }
 }
 
 static void
-batch_end (Batch *batch)
+batch_end (Batch *batch, guint64 answers)
 {
-  batch_send (batch);
+  batch_send (batch, answers);
   g_array_unref (batch->holds);
   g_ptr_array_unref (batch->paths);
 }
@@ -327,24 +327,23 @@ archive_flush (Node *node)
   batch_begin (&batch, node, NULL);
   for (guint i = 0; i < news->len && core_is_member (node); i++)
     batch_add (&batch, news->pdata[i]);
-  batch_end (&batch);
+  batch_end (&batch, 0);
   g_ptr_array_set_size (news, 0);
 }
 
 void
-archive_tell (Node *node, const NodeId *to, const char *path)
+archive_tell (Node *node, const NodeId *to, const char *path, guint64 answers)
 {
   Trie *trie = node->archive.trie;
-  TrieNode *root;
+  TrieNode *root = NULL;
   Batch batch;
 
-  if (node->archive.count == 0 || !core_is_self (node, &node->archive.name))
-    return;
-  root = path == NULL ? trie_top (trie) : trie_find (trie, path, FALSE);
+  if (node->archive.count > 0 && core_is_self (node, &node->archive.name))
+    root = path == NULL ? trie_top (trie) : trie_find (trie, path, FALSE);
   batch_begin (&batch, node, to);
   for (TrieNode *at = root; at != NULL; at = trie_step (trie, root, at, TRUE))
     batch_add (&batch, at);
-  batch_end (&batch);
+  batch_end (&batch, answers);
 }
 
 void

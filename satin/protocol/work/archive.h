@@ -71,8 +71,9 @@ void archive_enter_all (Node *node);
 void archive_lose_name (Node *node);
 /* The end of a step. */
 void archive_flush (Node *node);
-/* Tells that member of the rows at or below `path` (nullable: of all). */
-void archive_tell (Node *node, const NodeId *to, const char *path);
+/* Tells that member of the rows at or below `path` (nullable: of all). `answers`: its question; 0:
+ * it has not asked. */
+void archive_tell (Node *node, const NodeId *to, const char *path, guint64 answers);
 /* Rows at or below `path` are of no use any more. */
 void archive_covered (Node *node, const char *path);
 /* Adds all as Rows, which are only to be offered: this node leaves. */

@@ -17,7 +17,7 @@ typedef struct
 typedef struct
 {
   NodeId ward, from;
-  guint64 loan;
+  guint64 number; /* of the request */
   char *path;
 } BuddyOrder;
 
@@ -173,11 +173,7 @@ static void
 answer (Node *node, const BuddyOrder *order)
 {
   orphans_flush (node);
-  archive_tell (node, &order->from, order->path);
-  (void)member_send (
-      node, &order->from,
-      &(Message){
-          .kind = MESSAGE_TOLD, .number = order->loan, .path = order->path, .id = order->ward });
+  archive_tell (node, &order->from, order->path, order->number);
 }
 
 void

@@ -203,13 +203,15 @@ directory_on_hold (Node *node, const NodeId *from, const Message *m)
       root_heard (node, hold->path, &holder);
     }
   pass_on_offers (node, &(News){ &author, from }, news);
+  if (m->number > 0)
+    rerun_on_answer (node, from, m->number);
 }
 
 void
 directory_tell (Node *node, const NodeId *to, const char *path)
 {
   known_tell_below (node, to, path);
-  archive_tell (node, to, path);
+  archive_tell (node, to, path, 0);
 }
 
 /* ---- cancelled offers ---- */

@@ -140,7 +140,7 @@ orphans_greet (Node *node, const NodeId *to)
   if (!node_id_equal (to, &node->contacts.hub))
     return;
   orphans_tell (node, to);
-  archive_tell (node, to, NULL);
+  archive_tell (node, to, NULL, 0);
 }
 
 static gboolean

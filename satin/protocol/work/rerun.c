@@ -5,6 +5,7 @@
 typedef struct
 {
   char *path;
+  guint64 number;    /* of the question */
   guint64 loan;      /* number of the waiting slot; 0: none waits */
   NodeId whom, gone; /* a buddy, and the node whose rows it has; none: the coordinator is asked for
                       * all rows */
@@ -16,7 +17,7 @@ typedef struct
 {
   char *path;
   NodeId node;
-  guint64 loan;
+  guint64 number; /* of its question */
 } RerunOrder;
 
 static void
@@ -49,11 +50,11 @@ rerun_init (Node *node)
 /* ---- the coordinator ---- */
 
 static void
-order (Node *node, const char *path, const NodeId *from, guint64 loan)
+order (Node *node, const char *path, const NodeId *from, guint64 number)
 {
   RerunOrder *own = g_new (RerunOrder, 1);
 
-  *own = (RerunOrder){ g_strdup (path), *from, loan };
+  *own = (RerunOrder){ g_strdup (path), *from, number };
   g_ptr_array_add (node->rerun.orders, own);
   core_emit (node, NODE_EFFECT_SALVAGE)->path = g_strdup (path);
 }
@@ -78,15 +79,11 @@ rerun_on_restored (Node *node, const char *path)
   if (i == orders->len)
     return; /* ordered under an earlier lease */
   RerunOrder *own = g_ptr_array_steal_index (orders, i);
-  Message told = { .kind = MESSAGE_TOLD, .number = own->loan, .path = path };
   orphans_flush (node);
   if (node_id_equal (&own->node, &node->self))
-    rerun_on_told (node, &own->node, &told);
+    rerun_on_answer (node, &own->node, own->number);
   else
-    {
-      archive_tell (node, &own->node, path);
-      (void)member_send (node, &own->node, &told);
-    }
+    archive_tell (node, &own->node, path, own->number);
   order_free (own);
 }
 
@@ -106,12 +103,12 @@ send_ask (Node *node, const RerunAsk *ask)
   if (node_id_is_none (&whom) && !lease_ready (node, &whom))
     return; /* asked when it is ready */
   if (node_id_is_none (&ask->whom) && node->saves.phase != SAVES_NOT)
-    order (node, ask->path, &node->self, ask->loan);
+    order (node, ask->path, &node->self, ask->number);
   else
     (void)member_send (
         node, &whom,
         &(Message){
-            .kind = MESSAGE_RERUN, .number = ask->loan, .path = ask->path, .id = ask->gone });
+            .kind = MESSAGE_RERUN, .number = ask->number, .path = ask->path, .id = ask->gone });
 }
 
 /* Copies the path. */
@@ -121,6 +118,7 @@ add_ask (Node *node, RerunAsk ask)
   RerunAsk *own = g_memdup2 (&ask, sizeof ask);
 
   own->path = g_strdup (ask.path);
+  own->number = ++node->rerun.numbers;
   own->since_us = node->now_us;
   g_ptr_array_add (node->rerun.asks, own);
   send_ask (node, own);
@@ -271,27 +269,20 @@ end_ask (Node *node, guint place)
   ask_free (own);
 }
 
-/* The coordinator answers for all nodes, a buddy for the node that it was asked about. */
-static gboolean
-answers (Node *node, const RerunAsk *ask, const NodeId *from, const Message *m)
-{
-  return ask->loan == m->number && g_str_equal (ask->path, m->path)
-         && node_id_equal (&ask->gone, &m->id)
-         && (node_id_is_none (&ask->whom) ? node_id_equal (from, &node->lease.holder)
-                                          : node_id_equal (from, &ask->whom));
-}
-
 void
-rerun_on_told (Node *node, const NodeId *from, const Message *m)
+rerun_on_answer (Node *node, const NodeId *from, guint64 number)
 {
   GPtrArray *asks = node->rerun.asks;
 
   for (guint i = 0; i < asks->len; i++)
-    if (answers (node, asks->pdata[i], from, m))
-      {
-        end_ask (node, i);
-        return;
-      }
+    {
+      const RerunAsk *ask = asks->pdata[i];
+      const NodeId *whom = node_id_is_none (&ask->whom) ? &node->lease.holder : &ask->whom;
+      if (ask->number != number || !node_id_equal (from, whom))
+        continue;
+      end_ask (node, i);
+      return;
+    }
 }
 
 void

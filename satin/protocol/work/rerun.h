@@ -22,6 +22,7 @@ typedef struct
 {
   GPtrArray *asks;   /* of RerunAsk: not answered yet */
   GPtrArray *orders; /* coordinator: of RerunOrder, asked of the scribe and not answered yet */
+  guint64 numbers;   /* of questions so far */
   guint slots;       /* entries of loans that wait for an answer */
 } Rerun;
 
@@ -43,7 +44,8 @@ void rerun_ask_all (Node *node);
 void rerun_on_ask (Node *node, const NodeId *from, const Message *message);
 /* The scribe has reported all rows at or below this path. */
 void rerun_on_restored (Node *node, const char *path);
-void rerun_on_told (Node *node, const NodeId *from, const Message *message);
+/* That node has offered what it has for the question with this number. */
+void rerun_on_answer (Node *node, const NodeId *from, guint64 number);
 /* This node is no longer coordinator. */
 void rerun_retired (Node *node);
 /* This node lost its name. */
