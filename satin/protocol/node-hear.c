@@ -64,7 +64,6 @@ static void (*const handlers[MESSAGE_KINDS]) (Node *node, const NodeId *from, co
   [MESSAGE_EVENT] = events_on_event,
   [MESSAGE_REPORT] = events_on_report,
   [MESSAGE_REPORTED] = events_on_reported,
-  [MESSAGE_NOTED] = events_on_noted,
   [MESSAGE_PUBLISH] = on_publish,
   [MESSAGE_SCAN] = round_on_scan,
   [MESSAGE_SCANNED] = round_on_scanned,

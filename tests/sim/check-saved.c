@@ -187,7 +187,7 @@ kept_now (Process *process)
 
 /* TRUE: the member that the event reports as gone is present, or has left since. After a split some
  * nodes report such members; the coordinator knows better. The coordinator may have ended before
- * its NOTED arrives; then the roster of `told`, the node that receives NOTED, decides. */
+ * its SAVED arrives; then the roster of `told`, the node that receives it, decides. */
 static gboolean
 is_here (const Sim *sim, const Process *told, const SimKept *event)
 {

@@ -123,7 +123,7 @@ test_only_the_coordinator_in_its_lease_notes (void)
   const Node *node = world->peer[1].node;
   guint32 lease = stats_of (world, 1).lease;
   guint64 right = link_between (world, 0, 1), wrong = link_between (world, 1, 2);
-  Message note = { .kind = MESSAGE_NOTED, .number = node->events.number + 3, .count = lease };
+  Message note = { .kind = MESSAGE_SAVED, .work_us = node->events.number + 3, .count = lease };
 
   for (guint i = 0; i < 3; i++)
     happen (world, 1, "/1");
@@ -136,7 +136,7 @@ test_only_the_coordinator_in_its_lease_notes (void)
   note.count = lease;
   for (guint n = 3; n <= 6; n++)
     {
-      note.number = node->events.number + n - 6;
+      note.work_us = node->events.number + n - 6;
       deliver (world, right, 1, &note);
       g_assert_cmpuint (n_kept (world, 1), ==, 6 - n);
     }
@@ -149,34 +149,34 @@ test_what_all_see_is_noted_by_the_roster (void)
 {
   g_autoptr (World) world = world_at_rest (2);
   Node *node = world->peer[1].node;
-  Message note = { .kind = MESSAGE_NOTED, .count = stats_of (world, 1).lease };
+  Message note = { .kind = MESSAGE_SAVED, .count = stats_of (world, 1).lease };
   guint64 link = link_between (world, 0, 1);
 
   add_peer (world, FALSE);
   happen (world, 1, "/1");
   g_assert_cmpuint (n_kept (world, 1), ==, 2);
   note.term = node->roster.term;
-  note.version = node->roster.version - 1;
+  note.risk_us = node->roster.version - 1;
   deliver (world, link, 1, &note);
   note.term.number--;
-  note.version = ALL;
+  note.risk_us = ALL;
   deliver (world, link, 1, &note);
   g_assert_cmpuint (n_kept (world, 1), ==, 2);
   note.term = (Term){ 0 };
-  note.version = 0;
-  note.number = node->events.number;
+  note.risk_us = 0;
+  note.work_us = node->events.number;
   deliver (world, link, 1, &note);
   g_assert_cmpuint (n_kept (world, 1), ==, 1); /* only the other event, which was told */
-  note.number = 0;
+  note.work_us = 0;
   note.term = node->roster.term;
-  note.version = node->roster.version;
+  note.risk_us = node->roster.version;
   deliver (world, link, 1, &note);
   g_assert_cmpuint (n_kept (world, 1), ==, 0);
 
   add_peer (world, FALSE);
   happen (world, 1, "/2");
   note.term.number++; /* a newer term, whatever the version */
-  note.version = 0;
+  note.risk_us = 0;
   deliver (world, link, 1, &note);
   g_assert_cmpuint (n_kept (world, 1), ==, 1); /* the told event */
 }

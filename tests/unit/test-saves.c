@@ -353,7 +353,7 @@ count_acknowledged (World *world, guint who, const NodeEffect *effect)
 {
   (void)world;
   MessageKind kind = who == 1 ? kind_sent (effect) : MESSAGE_NO_KIND;
-  n_acknowledged += kind == MESSAGE_SAVED || kind == MESSAGE_NOTED;
+  n_acknowledged += kind == MESSAGE_SAVED;
 }
 
 /* n1 got rows, lost the lease, and has a lease again: it has none of the rows. */

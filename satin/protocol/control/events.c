@@ -303,33 +303,21 @@ events_published (Node *node, guint64 number)
     }
 }
 
-/* The coordinator has published this version of the roster, and so all earlier events. */
-static void
-seen_published (Node *node, const Message *m)
+void
+events_seen_published (Node *node, const Term *term, guint64 version)
 {
   GQueue *kept = &node->events.kept;
 
   for (GList *item = kept->head, *next; item != NULL; item = next)
     {
       Event *event = item->data;
-      int order = term_compare (&event->term, &m->term);
+      int order = term_compare (&event->term, term);
       next = item->next;
-      if (event->state != EVENT_SEEN || order > 0 || (order == 0 && event->version > m->version))
+      if (event->state != EVENT_SEEN || order > 0 || (order == 0 && event->version > version))
         continue;
       event_free (event);
       g_queue_delete_link (kept, item);
     }
-}
-
-void
-events_on_noted (Node *node, const NodeId *from G_GNUC_UNUSED, const Message *m)
-{
-  if (m->count != node->lease.number)
-    return;
-  if (m->number > 0)
-    events_published (node, m->number);
-  else
-    seen_published (node, m);
 }
 
 void

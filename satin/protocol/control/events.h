@@ -65,7 +65,8 @@ void events_greet (Node *node, const NodeId *to);
 void events_on_report (Node *node, const NodeId *from, const Message *message);
 /* Coordinator: have all members that can told their events? */
 gboolean events_are_told (Node *node);
-void events_on_noted (Node *node, const NodeId *from, const Message *message);
 /* The told events up to this number are published. */
 void events_published (Node *node, guint64 number);
+/* … and those that the coordinator sees by itself, of all rosters up to this one. */
+void events_seen_published (Node *node, const Term *term, guint64 version);
 void events_check (Node *node);

@@ -100,10 +100,11 @@ saves_note_event (Node *node, const NodeId *id, guint64 event)
   if (last != NULL && last->event > 0 && node_id_equal (&last->node, id))
     {
       last->event = event;
+      last->lease = node->lease.number;
       last->ticket = node->saves.tickets;
     }
   else
-    push_ticket (node, (SavesTicket){ .node = *id, .event = event });
+    push_ticket (node, (SavesTicket){ .node = *id, .lease = node->lease.number, .event = event });
 }
 
 void
@@ -257,62 +258,70 @@ tell_closed (Node *node, const NodeEvent *published)
     (void)member_send (node, &node->saves.closer, &message);
 }
 
+/* This node's rows and events are published, or the events of all rosters up to one are. */
 static void
-acknowledge_event (Node *node, const SavesTicket *ticket)
+count_published (Node *node, const Message *m)
 {
-  if (node_id_equal (&ticket->node, &node->self))
-    events_published (node, ticket->event);
-  else
-    (void)member_send (
-        node, &ticket->node,
-        &(Message){ .kind = MESSAGE_NOTED, .count = node->lease.number, .number = ticket->event });
+  if (m->number > 0)
+    work_published (node, m->number);
+  if (m->work_us > 0)
+    events_published (node, m->work_us);
+  if (m->term.number > 0)
+    events_seen_published (node, &m->term, m->risk_us);
 }
 
-/* All orders up to `ticket` are published. */
 static void
-acknowledge (Node *node, guint64 ticket, guint64 generation)
+acknowledge_one (Node *node, const SavesTicket *ticket, guint64 generation)
+{
+  Message saved = { .kind = MESSAGE_SAVED,
+                    .number = ticket->reported_us,
+                    .version = generation,
+                    .count = ticket->lease,
+                    .work_us = ticket->event };
+
+  if (node_id_equal (&ticket->node, &node->self))
+    count_published (node, &saved); /* of an earlier lease of this node: work_renew has passed that
+                                     * mark */
+  else
+    (void)member_send (node, &ticket->node, &saved);
+}
+
+/* All orders up to the one that the event names are published. A bid is held against the
+ * generation, whoever will be master then, so all members are told it. */
+static void
+acknowledge (Node *node, const NodeEvent *event)
 {
   GQueue *waiting = &node->saves.waiting;
-  SavesTicket *first, roster = { 0 };
+  const SavesTicket *first;
+  Message all = { .kind = MESSAGE_SAVED, .version = event->number, .count = node->lease.number };
 
-  while ((first = g_queue_peek_head (waiting)) != NULL && first->ticket <= ticket)
+  while ((first = g_queue_peek_head (waiting)) != NULL && first->ticket <= event->saved)
     {
-      if (first->term.number > 0)
-        roster = *first;
-      else if (first->event > 0)
-        acknowledge_event (node, first);
-      else if (!node_id_equal (&first->node, &node->self))
-        (void)member_send (node, &first->node,
-                           &(Message){ .kind = MESSAGE_SAVED,
-                                       .number = first->reported_us,
-                                       .version = generation,
-                                       .count = first->lease });
-      else /* of an earlier lease of this node: work_renew has passed that mark */
-        work_published (node, first->reported_us);
+      if (first->term.number == 0)
+        acknowledge_one (node, first, event->number);
+      else
+        {
+          all.term = first->term;
+          all.risk_us = first->version;
+        }
       g_free (g_queue_pop_head (waiting));
     }
-  if (roster.term.number > 0)
-    member_send_all (node, &(Message){ .kind = MESSAGE_NOTED,
-                                       .count = node->lease.number,
-                                       .term = roster.term,
-                                       .version = roster.version });
+  if (all.term.number > 0 || event->number > node->lease.generation)
+    member_send_all (node, &all);
 }
 
 void
 saves_on_published (Node *node, const NodeEvent *event)
 {
   Saves *saves = &node->saves;
-  gboolean newer = !event->failed && event->number > node->lease.generation;
 
   if (saves->phase == SAVES_NOT)
     return; /* not any more: nobody counts on it */
   if (!event->failed)
-    acknowledge (node, event->saved, event->number);
+    acknowledge (node, event);
   if (node->config.plan.epochs) /* else the scribe itself waits */
     node->saves.rest_us = MAX (node->saves.rest_us, node->now_us + event->rest_us);
   lease_saw_generation (node, event->number);
-  if (newer) /* a bid is held against it, whoever will be master then */
-    member_send_all (node, &(Message){ .kind = MESSAGE_SAVED, .version = event->number });
   if (event->final && !round_on_answer (node, event->number, event->failed)
       && saves->phase >= SAVES_FINAL)
     {
@@ -332,7 +341,7 @@ saves_on_saved (Node *node, const NodeId *from, const Message *m)
 {
   lease_saw_generation (node, m->version);
   if (m->count == node->lease.number && node_id_equal (from, &node->lease.holder))
-    work_published (node, m->number);
+    count_published (node, m);
 }
 
 /* ---- the end ---- */
