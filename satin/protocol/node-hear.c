@@ -51,7 +51,6 @@ static void (*const handlers[MESSAGE_KINDS]) (Node *node, const NodeId *from, co
   [MESSAGE_MIRROR] = mirror_on_copy,
   [MESSAGE_MIRRORED] = mirror_on_confirmed,
   [MESSAGE_TRIM] = mirror_on_trim,
-  [MESSAGE_TRANSIT] = epoch_on_transit,
   [MESSAGE_EPOCH] = epoch_on_message,
   [MESSAGE_HAND] = leave_on_hand,
   [MESSAGE_HANDED] = leave_on_handed,

@@ -124,18 +124,19 @@ round_coordinator_opened (Node *node)
     round_on_served (node, node->epoch.served);
 }
 
+/* Says that this node has done the scan that it owed last. */
 static void
 answer (Node *node, const NodeId *coordinator)
 {
   Round *round = &node->round;
   g_autoptr (GArray) ids = g_array_new (FALSE, FALSE, sizeof (NodeId));
   g_autoptr (GArray) numbers = g_array_new (FALSE, FALSE, sizeof (guint64));
-  Message scanned = { .kind = MESSAGE_SCANNED, .number = round->owed };
+  Message scanned = { .kind = MESSAGE_SCANNED, .number = round->answered };
 
   epoch_say_counts (node, &scanned, ids, numbers);
   if (!node_id_equal (coordinator, &node->self))
     (void)member_send (node, coordinator, &scanned);
-  else if (round->owed == round->number)
+  else if (round->answered == round->number)
     {
       epoch_on_counts (node, &node->self, &scanned);
       roster_find (node, &node->self)->scanned = round->number;
@@ -151,8 +152,20 @@ round_on_served (Node *node, guint64 scan)
   epoch_on_served (node, scan);
   if (round->owed == 0 || scan < round->owed_scan || !lease_ready (node, &coordinator))
     return;
-  answer (node, &coordinator);
+  round->answered = round->owed;
   round->owed = 0;
+  answer (node, &coordinator);
+  round_go_on (node);
+}
+
+void
+round_on_arrival (Node *node)
+{
+  NodeId coordinator;
+
+  if (node->round.owed > 0 || node->round.answered == 0 || !lease_ready (node, &coordinator))
+    return; /* its answer will have the sums */
+  answer (node, &coordinator);
   round_go_on (node);
 }
 
@@ -293,7 +306,7 @@ round_on_published (Node *node, const Message *m)
 void
 round_renew (Node *node)
 {
-  node->round.owed = 0;
+  node->round.owed = node->round.answered = 0;
   node->round.heard = FALSE;
   epoch_renew (node);
   if (node->round.asked_us > 0)

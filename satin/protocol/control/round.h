@@ -41,6 +41,7 @@ typedef struct
   gboolean heard;    /* results are saved before they are dropped, and each ACK says so */
   guint64 owed;      /* the round whose scan is not finished here; 0: none */
   guint64 owed_scan; /* … and the number of that scan */
+  guint64 answered;  /* the last round whose scan is finished here; 0: none of this coordinator */
   NodeId early;      /* none, or a node that wants a scan and is not yet known as coordinator … */
   guint64 early_number; /* … for this round */
   guint64 early_epoch;
@@ -59,6 +60,8 @@ void round_on_published (Node *node, const Message *message);
 void round_coordinator_opened (Node *node);
 /* The engine has served scan number `scan`. */
 void round_on_served (Node *node, guint64 scan);
+/* A result that was in transit has come (epoch.h). */
+void round_on_arrival (Node *node);
 /* TRUE: the scribe was told to publish, and has not answered. */
 gboolean round_publishes (const Node *node);
 /* The scribe has published, or failed to. TRUE: this answers the round. */

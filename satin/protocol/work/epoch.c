@@ -178,16 +178,11 @@ epoch_sends_result (Node *node, const NodeId *lender)
 void
 epoch_got_result (Node *node, const NodeId *holder, gboolean in_transit)
 {
-  NodeId coordinator;
-
   if (!node->config.plan.epochs)
     return;
-  guint64 got = ++peer_of (node, holder)->got;
-  if (!in_transit || !lease_ready (node, &coordinator))
-    return;
-  Message transit = { .kind = MESSAGE_TRANSIT, .id = *holder, .number = got };
-  if (!node_id_equal (&coordinator, &node->self))
-    (void)member_send (node, &coordinator, &transit);
+  peer_of (node, holder)->got++;
+  if (in_transit)
+    node->control->arrived (node);
 }
 
 gboolean
@@ -302,15 +297,6 @@ epoch_on_counts (Node *node, const NodeId *member, const Message *m)
     note_counts (node, member, &g_array_index (m->ids, NodeId, i),
                  g_array_index (m->numbers, guint64, 2 * i),
                  g_array_index (m->numbers, guint64, 2 * i + 1));
-}
-
-void
-epoch_on_transit (Node *node, const NodeId *from, const Message *m)
-{
-  EpochCount *count = count_of (node, &m->id, from);
-
-  count->got = MAX (count->got, m->number);
-  node->control->arrived (node);
 }
 
 gboolean

@@ -18,8 +18,8 @@
  *   has not heard of an epoch yet, or a coordinator has died. It counts as normal: rows are true
  *   whenever they are written.
  *
- * Members count the results that they send to and get from each other. SCANNED has the sums, and
- * TRANSIT says of each result in transit that it has come. The epoch is published when all members
+ * Members count the results that they send to and get from each other. SCANNED has the sums,
+ * and is repeated when a result in transit has come. The epoch is published when all members
  * have scanned and no result is in transit. Driver's thread. */
 #pragma once
 
@@ -96,7 +96,6 @@ gboolean epoch_holds (const Node *node);
 /* Adds this member's counts to its SCANNED; `ids` and `numbers` are new. */
 void epoch_say_counts (Node *node, Message *scanned, GArray *ids, GArray *numbers);
 void epoch_on_counts (Node *node, const NodeId *member, const Message *scanned);
-void epoch_on_transit (Node *node, const NodeId *from, const Message *message);
 void epoch_on_message (Node *node, const NodeId *from, const Message *message);
 
 /* Coordinator: begins an epoch; TRUE: results are in transit; ends the epoch. */
