@@ -132,6 +132,14 @@ add_field (GString *out, const Message *m, const MessageField *field)
     }
 }
 
+static gboolean
+is_set (const Message *m, const MessageField *field)
+{
+  const void *at = (const char *)m + field->offset;
+
+  return field->shape == SHAPE_ID ? !node_id_is_none (at) : *(const gboolean *)at;
+}
+
 /* `at`: the character after "{". Returns the closing bracket. */
 static const char *
 add_part (GString *out, const Message *m, const char *at)
@@ -140,12 +148,12 @@ add_part (GString *out, const Message *m, const char *at)
   const MessageField *field = find_field (m->kind, at, length);
   const char *end = strchr (at, '}');
 
-  g_assert (end != NULL && (at[length] == '?') == (field->shape == SHAPE_FLAG));
-  if (field->shape == SHAPE_FLAG)
+  g_assert (end != NULL && (at[length] == '?' || field->shape != SHAPE_FLAG));
+  if (at[length] == '?')
     {
       const char *first = at + length + 1, *middle = strchr (first, '|');
       g_assert (middle != NULL && middle < end);
-      if (*(const gboolean *)((const char *)m + field->offset))
+      if (is_set (m, field))
         g_string_append_len (out, first, middle - first);
       else
         g_string_append_len (out, middle + 1, end - middle - 1);

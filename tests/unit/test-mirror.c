@@ -142,9 +142,9 @@ copy_again (World *world, guint holder, guint64 number)
 
   row->node = *id_of (world, holder);
   g_ptr_array_add (rows, row);
-  deliver (world, link_between (world, 1, holder), 1,
-           &(Message){
-               .kind = MESSAGE_MIRROR, .id = *id_of (world, 0), .version = number, .rows = rows });
+  deliver (
+      world, link_between (world, 1, holder), 1,
+      &(Message){ .kind = MESSAGE_COPY, .id = *id_of (world, 0), .version = number, .rows = rows });
 }
 
 /* T4-6: a scan of the lender removes older copies at its keeper. T4-4: a copy that arrives later is

@@ -137,19 +137,12 @@ buddy_has_rows_of (Node *node, const NodeId *id)
   return find_ward (node, id, &place) != NULL;
 }
 
-void
-buddy_on_copy (Node *node, const NodeId *from, const Message *m)
+static void
+keep (Node *node, const NodeId *from, const Message *m)
 {
   guint place;
   BuddyWard *ward = find_ward (node, from, &place);
 
-  if (m->count == BUDDY_DROP)
-    {
-      if (ward != NULL)
-        g_ptr_array_remove_index_fast (node->buddy.wards, place);
-      mirror_forget (node, from);
-      return;
-    }
   if (ward == NULL)
     ward = add_ward (node, from);
   if (m->count == BUDDY_BEGIN)
@@ -165,6 +158,30 @@ buddy_on_copy (Node *node, const NodeId *from, const Message *m)
       g_clear_pointer (&ward->before, g_ptr_array_unref);
       ward->bytes_before = 0;
     }
+}
+
+static void
+drop (Node *node, const NodeId *from)
+{
+  guint place;
+
+  if (find_ward (node, from, &place) != NULL)
+    g_ptr_array_remove_index_fast (node->buddy.wards, place);
+  mirror_forget (node, from);
+}
+
+void
+buddy_on_copy (Node *node, const NodeId *from, const Message *m)
+{
+  for (guint i = 0; i < m->ids->len && i < m->numbers->len; i++)
+    mirror_trim (node, from, &g_array_index (m->ids, NodeId, i),
+                 g_array_index (m->numbers, guint64, i));
+  if (m->count == BUDDY_DROP)
+    drop (node, from);
+  else if (!node_id_is_none (&m->id))
+    mirror_on_copy (node, from, m);
+  else if (m->ids->len == 0)
+    keep (node, from, m);
   if (m->number > 0)
     (void)member_send (node, from, &(Message){ .kind = MESSAGE_COPIED, .number = m->number });
 }

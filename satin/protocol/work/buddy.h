@@ -67,7 +67,7 @@ typedef struct
   guint64 whole_scan;         /* the whole scan under way; 0: none */
   guint64 rows, rows_whole;   /* rows sent since the last BEGIN; of these, up to WHOLE; … */
   guint64 bytes, bytes_whole; /* … and their bytes (rows_bytes) */
-  guint64 marks;              /* sent so far */
+  guint64 marks;              /* sent so far, to any member */
   gboolean news;              /* rows were sent since the last one */
   GQueue unconfirmed;         /* of BuddyMark */
   guint scans;                /* of these, marks at the end of a scan */

@@ -68,7 +68,8 @@ struct HeldJob
   WorkTold told;   /* what its lender was last told of it, or assumes without a message */
   guint64 began_ms, took_ms; /* of a finished one, for its row */
   HeldWord word;
-  guint64 mark; /* HELD_WAITS, HELD_KEPT: of the row, see buddy_send_row */
+  guint64 mark; /* HELD_WAITS, HELD_KEPT: of the row, see buddy_send_row; in plan mirror: of the
+                   copy */
   HeldCopy copy;
   NodeId copied_to;    /* the lender's keeper that got the last copy; none: there is none */
   guint64 copy_number; /* number of the result among those for this lender; 0: none */

@@ -136,31 +136,27 @@ mirror_on_copy (Node *node, const NodeId *from, const Message *m)
 {
   for (guint i = 0; i < m->rows->len; i++)
     keep (node, &m->id, from, m->version, m->rows->pdata[i]);
-  if (m->number > 0)
-    (void)member_send (
-        node, from,
-        &(Message){ .kind = MESSAGE_MIRRORED, .number = m->number, .version = m->version });
 }
 
 void
-mirror_on_trim (Node *node, const NodeId *from, const Message *m)
+mirror_trim (Node *node, const NodeId *ward, const NodeId *holder, guint64 number)
 {
   Mirror *mirror = &node->mirror;
-  MirrorTrim new = { *from, m->id, m->number };
-  MirrorTrim *trim = find_trim (node, from, &m->id);
+  MirrorTrim new = { *ward, *holder, number };
+  MirrorTrim *trim = find_trim (node, ward, holder);
 
 #ifdef SATIN_PLANT_MIRROR_NOT_TRIMMED
   return;
 #endif
   if (trim != NULL)
-    trim->number = MAX (trim->number, m->number);
-  else if (roster_find (node, &m->id) != NULL)
+    trim->number = MAX (trim->number, number);
+  else if (roster_find (node, holder) != NULL)
     g_array_append_val (mirror->trimmed, new);
   for (guint i = mirror->copies->len; i-- > 0;)
     {
       const MirrorCopy *copy = mirror->copies->pdata[i];
-      if (node_id_equal (&copy->ward, &new.ward) && node_id_equal (&copy->holder, &new.holder)
-          && copy->number <= new.number)
+      if (node_id_equal (&copy->ward, ward) && node_id_equal (&copy->holder, holder)
+          && copy->number <= number)
         drop_copy (mirror, i);
     }
 }
@@ -208,7 +204,7 @@ copy_to_keeper (Node *node, const NodeId *lender, const Row *row, Message messag
       return pair.buddy;
     }
   g_ptr_array_add (rows, (gpointer)row);
-  message.kind = MESSAGE_MIRROR;
+  message.kind = MESSAGE_COPY;
   message.id = *lender;
   message.rows = rows;
   node->stats.copied_bytes += g_bytes_get_size (row->value);
@@ -222,8 +218,9 @@ send_copy (Node *node, HeldJob *held)
 {
   g_autoptr (Row) row = held_row (node, held);
 
+  held->mark = ++node->buddy.marks;
   held->copied_to = copy_to_keeper (
-      node, &held->node, row, (Message){ .number = held->held, .version = held->copy_number });
+      node, &held->node, row, (Message){ .number = held->mark, .version = held->copy_number });
   return !node_id_is_none (&held->copied_to) && !node_id_equal (&held->copied_to, &node->self);
 }
 
@@ -277,15 +274,6 @@ confirmed (Node *node, HeldJob *held)
     held_drop (node, held);
 }
 
-void
-mirror_on_confirmed (Node *node, const NodeId *from, const Message *m)
-{
-  HeldJob *held = held_find (node, m->number);
-
-  if (held != NULL && held->copy_number == m->version && node_id_equal (&held->copied_to, from))
-    confirmed (node, held);
-}
-
 /* The lender may have another keeper now: sends it a copy. */
 static void
 look_up (Node *node, HeldJob *held)
@@ -303,15 +291,37 @@ look_up (Node *node, HeldJob *held)
     held->copy = HELD_COPY_SENT;
 }
 
-void
-mirror_lookup (Node *node)
+/* Held jobs with results that have copies. (transfer container) */
+static GPtrArray *
+all_copied (Node *node)
 {
-  g_autoptr (GPtrArray) all = g_ptr_array_new ();
+  GPtrArray *all = g_ptr_array_new ();
 
   for (GTreeNode *at = g_tree_node_first (node->held.by_return); at != NULL;
        at = g_tree_node_next (at))
     if (((const HeldJob *)g_tree_node_value (at))->copy_number > 0)
       g_ptr_array_add (all, g_tree_node_value (at));
+  return all;
+}
+
+void
+mirror_on_copied (Node *node, const NodeId *from, guint64 mark)
+{
+  g_autoptr (GPtrArray) all = all_copied (node);
+
+  for (guint i = 0; i < all->len; i++)
+    {
+      HeldJob *held = all->pdata[i];
+      if (node_id_equal (&held->copied_to, from) && held->mark <= mark)
+        confirmed (node, held);
+    }
+}
+
+void
+mirror_lookup (Node *node)
+{
+  g_autoptr (GPtrArray) all = all_copied (node);
+
   for (guint i = 0; i < all->len; i++)
     look_up (node, all->pdata[i]);
 }
@@ -360,11 +370,19 @@ mirror_on_result (Node *node, const NodeId *holder, guint64 number)
   g_queue_push_tail (puts, g_memdup2 (&new, sizeof new));
 }
 
+static int
+compare_peers (gconstpointer a, gconstpointer b)
+{
+  return node_id_compare (&((const MirrorPeer *)a)->id, &((const MirrorPeer *)b)->id);
+}
+
 void
 mirror_on_served (Node *node, guint64 scan)
 {
   Mirror *mirror = &node->mirror;
   const MirrorPut *put;
+  g_autoptr (GArray) holders = g_array_new (FALSE, FALSE, sizeof (NodeId)),
+                     copies = g_array_new (FALSE, FALSE, sizeof (guint64));
 
   if (node->buddy.state != BUDDY_FULL) /* the keeper lacks rows, so no copy may be dropped yet */
     return;
@@ -373,15 +391,19 @@ mirror_on_served (Node *node, guint64 scan)
       peer_of (node, &put->holder)->trims = put->number;
       g_free (g_queue_pop_head (&mirror->puts));
     }
+  g_array_sort (mirror->peers, compare_peers); /* as the message wants them */
   for (guint i = 0; i < mirror->peers->len; i++)
     {
       MirrorPeer *peer = &g_array_index (mirror->peers, MirrorPeer, i);
-      if (peer->told < peer->trims)
-        (void)member_send (
-            node, &node->buddy.id,
-            &(Message){ .kind = MESSAGE_TRIM, .id = peer->id, .number = peer->trims });
+      if (peer->told >= peer->trims)
+        continue;
       peer->told = peer->trims;
+      g_array_append_val (holders, peer->id);
+      g_array_append_val (copies, peer->trims);
     }
+  if (holders->len > 0)
+    (void)member_send (node, &node->buddy.id,
+                       &(Message){ .kind = MESSAGE_COPY, .ids = holders, .numbers = copies });
 }
 
 void

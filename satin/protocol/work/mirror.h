@@ -4,17 +4,17 @@
  * The paper sends each object to its receiver and to the receiver's backup. Here the objects are
  * JOBS and RESULT. A job is not sent twice: its lender's slot is the copy that the split keeps in
  * section 6 of the paper, and the job runs again from there. A result goes to its lender and, as
- * MIRROR, to the lender's keeper (buddy.h). No message waits for that copy. So a result in a slot
- * survives its lender's death at any moment, not only after the next scan.
+ * a COPY for that lender, to the lender's keeper (buddy.h). No message waits for that copy. So a
+ * result in a slot survives its lender's death at any moment, not only after the next scan.
  *
  * Two rules:
  * 1. A holder drops a result when its lender has acknowledged it and the lender's keeper has the
  *    copy. So two nodes have a result at any time. If the keeper dies or changes before, its
  *    successor gets the copy.
- * 2. A lender's scan trims: once the rows of a scan stand at the keeper, TRIM names the last result
- *    of each holder that this scan, or one before it, has seen in a slot. A holder numbers its
+ * 2. A lender's scan trims: once the rows of a scan stand at the keeper, a COPY names the last
+ * result of each holder that this scan, or one before it, has seen in a slot. A holder numbers its
  *    results for one lender in the order in which it sends them. The numbers go with RESULT and
- *    with MIRROR, so a copy that arrives after its TRIM is dropped, too.
+ *    with COPY, so a copy that arrives after that is dropped, too.
  *
  * A keeper offers its copies when their lender dies. It also offers them when their holder dies,
  * since the holder's RESULT may be lost. Copies that are offered twice are one row (archive.h).
@@ -57,8 +57,10 @@ void mirror_on_served (Node *node, guint64 scan);
 /* This node has another keeper. */
 void mirror_keeper_changed (Node *node);
 void mirror_on_copy (Node *node, const NodeId *from, const Message *message);
-void mirror_on_confirmed (Node *node, const NodeId *from, const Message *message);
-void mirror_on_trim (Node *node, const NodeId *from, const Message *message);
+/* The keeper has all that was sent to it up to this mark. */
+void mirror_on_copied (Node *node, const NodeId *from, guint64 mark);
+/* A lender's rows here stand for all results of this holder up to this one. */
+void mirror_trim (Node *node, const NodeId *ward, const NodeId *holder, guint64 number);
 /* Bytes of memory that the copies here take up. */
 gsize mirror_kept_bytes (Node *node);
 /* This node is no longer the keeper of that member. */
