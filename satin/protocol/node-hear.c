@@ -18,7 +18,8 @@ HANDLER (on_rerun, rerun_on_ask (node, from, m))
 HANDLER (on_taken, shares_on_taken (node, from))
 HANDLER (on_leaving, leave_on_leaving (node, from))
 HANDLER (on_heard, leave_on_heard (node, from))
-HANDLER (on_copied, buddy_on_copied (node, from, m); mirror_on_copied (node, from, m->number))
+HANDLER (on_copied, buddy_on_copied (node, from, m); mirror_on_copied (node, from, m->number);
+         leave_on_copied (node, from, m->number))
 HANDLER (on_best, constants_on_best (node, from, m))
 HANDLER (on_publish, round_on_publish (node, from, m))
 HANDLER (on_published, round_on_published (node, m))
@@ -50,8 +51,6 @@ static void (*const handlers[MESSAGE_KINDS]) (Node *node, const NodeId *from, co
   [MESSAGE_COPY] = buddy_on_copy,
   [MESSAGE_COPIED] = on_copied,
   [MESSAGE_EPOCH] = epoch_on_message,
-  [MESSAGE_HAND] = leave_on_hand,
-  [MESSAGE_HANDED] = leave_on_handed,
 
   [MESSAGE_START] = constants_on_start,
   [MESSAGE_BEST] = on_best,

@@ -121,11 +121,14 @@ was_sent (Process *process, const Process *to, GBytes *bytes)
 static gboolean
 is_given (GBytes *bytes, guint32 kind)
 {
-  g_autoptr (GBytes) content = kind == MESSAGE_JOBS ? say_content (bytes) : NULL;
+  gboolean may_give = kind == MESSAGE_JOBS || kind == MESSAGE_COPY;
+  g_autoptr (GBytes) content = may_give ? say_content (bytes) : NULL;
   g_auto (Message) m = { 0 };
 
-  return kind == MESSAGE_STEAL || kind == MESSAGE_HAND
-         || (content != NULL && (!message_decode (content, &m, NULL) || m.loans->len > 0));
+  return kind == MESSAGE_STEAL
+         || (content != NULL
+             && (!message_decode (content, &m, NULL)
+                 || (kind == MESSAGE_JOBS ? m.loans->len > 0 : m.count == BUDDY_HAND)));
 }
 
 void

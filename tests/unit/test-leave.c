@@ -141,9 +141,9 @@ test_is_handed_nothing (void)
   g_assert_cmpuint (count_effects (begun, NODE_EFFECT_HALT), ==, 1);
   g_autoptr (GArray) handed
       = step_alone (world, 1, &(NodeEvent){ .kind = NODE_EVENT_ROWS, .rows = rows });
-  g_assert_cmpuint (count_sent (world, handed, 1, 0, MESSAGE_HAND), ==, 1);
+  g_assert_cmpuint (count_sent (world, handed, 1, 0, MESSAGE_COPY), ==, 1);
   g_autoptr (GArray) heard = hear (world, 1, 0, &(Message){ .kind = MESSAGE_LEAVING });
-  g_assert_cmpuint (count_sent (world, heard, 1, 2, MESSAGE_HAND), ==, 1);
+  g_assert_cmpuint (count_sent (world, heard, 1, 2, MESSAGE_COPY), ==, 1);
 }
 
 /* n1 leaves, and has handed one row to this node. */
@@ -159,7 +159,7 @@ hand_over (World *world, guint heir)
   hear_only (world, 1, 0, &(Message){ .kind = MESSAGE_RELEASED });
   g_autoptr (GArray) handed
       = step_alone (world, 1, &(NodeEvent){ .kind = NODE_EVENT_ROWS, .rows = rows });
-  g_assert_cmpuint (count_sent (world, handed, 1, heir, MESSAGE_HAND), ==, 1);
+  g_assert_cmpuint (count_sent (world, handed, 1, heir, MESSAGE_COPY), ==, 1);
 }
 
 static World *
@@ -190,10 +190,10 @@ test_has_another_heir (void)
   g_autoptr (World) world = world_that_hands_over ();
   g_autoptr (GArray) effects = hear (world, 1, 0, &(Message){ .kind = MESSAGE_GOODBYE });
 
-  g_assert_cmpuint (count_sent (world, effects, 1, 2, MESSAGE_HAND), ==, 1);
+  g_assert_cmpuint (count_sent (world, effects, 1, 2, MESSAGE_COPY), ==, 1);
 }
 
-/* A confirmation of another batch than the present one is ignored. */
+/* Only its heir confirms, up to the mark of the rows. */
 static void
 test_waits_for_its_heir (void)
 {
@@ -202,10 +202,11 @@ test_waits_for_its_heir (void)
   g_array_unref (step_alone (world, 1, &(NodeEvent){ .kind = NODE_EVENT_HALTED }));
   hear_only (world, 1, 0, &(Message){ .kind = MESSAGE_HEARD });
   hear_only (world, 1, 2, &(Message){ .kind = MESSAGE_HEARD });
-  for (guint64 batch = 0; batch <= 2; batch += 2)
-    hear_only (world, 1, 0, &(Message){ .kind = MESSAGE_HANDED, .number = batch });
+  guint64 mark = node_at (world, 1)->leave.mark;
+  hear_only (world, 1, 0, &(Message){ .kind = MESSAGE_COPIED, .number = mark - 1 });
+  hear_only (world, 1, 2, &(Message){ .kind = MESSAGE_COPIED, .number = mark });
   g_assert_cmpint (world->peer[1].node->phase, ==, NODE_RUNS);
-  hear_only (world, 1, 0, &(Message){ .kind = MESSAGE_HANDED, .number = 1 });
+  hear_only (world, 1, 0, &(Message){ .kind = MESSAGE_COPIED, .number = mark });
   g_assert_cmpint (world->peer[1].node->phase, ==, NODE_LEFT);
 }
 
@@ -380,11 +381,14 @@ test_rows_that_speak_of_much_go_apart (void)
   g_array_unref (step_alone (other, 1, &(NodeEvent){ .kind = NODE_EVENT_LEAVE }));
   hear_only (other, 1, 0, &(Message){ .kind = MESSAGE_RELEASED });
   g_array_unref (step_alone (other, 1, &event));
-  for (guint64 batch = 1; batch <= 3; batch++)
+  for (guint left = 3; left-- > 0;)
     {
-      g_assert_cmpuint (other->peer[1].node->leave.batches, ==, batch);
-      hear_only (other, 1, 0, &(Message){ .kind = MESSAGE_HANDED, .number = batch });
+      const Leave *leave = &node_at (other, 1)->leave;
+      g_assert_cmpuint (leave->rows->len, ==, left);
+      g_assert_cmpuint (leave->flight->len, ==, 1);
+      hear_only (other, 1, 0, &(Message){ .kind = MESSAGE_COPIED, .number = leave->mark });
     }
+  g_assert_null (node_at (other, 1)->leave.flight);
   g_assert_cmpuint (other->peer[1].node->leave.rows->len, ==, 0);
 }
 
@@ -403,8 +407,9 @@ test_each_row_handed_over_is_at_risk (void)
       g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
       Digest digest = digest_of_string (paths[i]);
       g_ptr_array_add (rows, row_new (paths[i], 1, &digest, 0.1, 50, value));
-      deliver (world, link_between (world, 1, 2), 1,
-               &(Message){ .kind = MESSAGE_HAND, .number = i + 1, .rows = rows });
+      deliver (
+          world, link_between (world, 1, 2), 1,
+          &(Message){ .kind = MESSAGE_COPY, .count = BUDDY_HAND, .number = i + 1, .rows = rows });
       pass (world, 2 * G_USEC_PER_SEC);
       g_assert_cmpuint (stats_of (world, 1).unpublished_us, ==, 50);
       tell (world, 0,

@@ -192,13 +192,15 @@ test_hands_on_what_it_was_handed (void)
       g_autoptr (GPtrArray) rows = rows_of (5, 6);
       start (world);
 
-      g_autoptr (GArray) taken
-          = hear (world, 1, 2, &(Message){ .kind = MESSAGE_HAND, .number = 1, .rows = rows });
-      g_assert_cmpuint (count_sent (world, taken, 1, 2, MESSAGE_HANDED), ==, 1);
+      g_autoptr (GArray) taken = hear (
+          world, 1, 2,
+          &(Message){ .kind = MESSAGE_COPY, .count = BUDDY_HAND, .number = 1, .rows = rows });
+      g_assert_cmpuint (count_sent (world, taken, 1, 2, MESSAGE_COPIED), ==, 1);
       ask (world, 0);
       release (world);
       tell_rows (world, 7, 7);
-      hear_only (world, 1, 0, &(Message){ .kind = MESSAGE_HANDED, .number = 1 });
+      hear_only (world, 1, 0,
+                 &(Message){ .kind = MESSAGE_COPIED, .number = node_at (world, 1)->leave.mark });
       g_array_unref (step_alone (world, 1, &(NodeEvent){ .kind = NODE_EVENT_HALTED }));
       g_autoptr (GHashTable) found = g_hash_table_new (g_str_hash, g_str_equal);
       const GPtrArray *flight = node_at (world, 1)->leave.flight;
@@ -206,6 +208,23 @@ test_hands_on_what_it_was_handed (void)
         g_hash_table_add (found, (gpointer)((Row *)flight->pdata[i])->path);
       g_assert_true (g_hash_table_contains (found, "/5") && g_hash_table_contains (found, "/6"));
     }
+}
+
+/* A node that halts takes no rows and does not confirm them: the leaver hears why, and keeps them.
+ */
+static void
+test_takes_nothing_when_it_halts (void)
+{
+  g_autoptr (World) world = world_new (3, TRUE);
+  g_autoptr (GPtrArray) rows = rows_of (5, 6);
+
+  start (world);
+  hear_only (world, 1, 0, &(Message){ .kind = MESSAGE_SUSPEND });
+  g_autoptr (GArray) effects
+      = hear (world, 1, 2,
+              &(Message){ .kind = MESSAGE_COPY, .count = BUDDY_HAND, .number = 1, .rows = rows });
+  g_assert_cmpuint (count_sent (world, effects, 1, 2, MESSAGE_COPIED), ==, 0);
+  g_assert_cmpuint (node_at (world, 1)->leave.taken->len, ==, 0);
 }
 
 /* An heir offers many rows to the directory, each once, in messages of limited size. */
@@ -219,7 +238,8 @@ test_offers_each_row_once (void)
   start (world);
 
   g_autoptr (GArray) effects
-      = hear (world, 1, 2, &(Message){ .kind = MESSAGE_HAND, .number = 1, .rows = rows });
+      = hear (world, 1, 2,
+              &(Message){ .kind = MESSAGE_COPY, .count = BUDDY_HAND, .number = 1, .rows = rows });
   for (guint i = 0; i < effects->len; i++)
     {
       const NodeEffect *effect = &g_array_index (effects, NodeEffect, i);
@@ -440,6 +460,7 @@ main (int argc, char **argv)
   g_test_add_func ("/leaver/somebody-stays", test_somebody_stays);
   g_test_add_func ("/leaver/the-last-one-stays", test_the_last_one_stays);
   g_test_add_func ("/leaver/hands-on-what-it-was-handed", test_hands_on_what_it_was_handed);
+  g_test_add_func ("/leaver/takes-nothing-when-it-halts", test_takes_nothing_when_it_halts);
   g_test_add_func ("/leaver/offers-each-row-once", test_offers_each_row_once);
   g_test_add_func ("/leaver/a-suspend-takes-all-back", test_a_suspend_takes_all_back);
   g_test_add_func ("/leaver/what-it-took-is-kept", test_what_it_took_is_kept);

@@ -265,8 +265,8 @@ test_a_row_has_a_type_if_it_is_a_kept_state (void)
       g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
       g_ptr_array_add (rows, row_new_kept ("/2", 1, 3, &digest, 0, wrong[i].type, NULL));
       ((Row *)rows->pdata[0])->children = wrong[i].children;
-      Message m = { .kind = MESSAGE_HAND, .rows = rows };
-      assert_refused (&m, message_fields (MESSAGE_HAND));
+      Message m = { .kind = MESSAGE_COPY, .rows = rows };
+      assert_refused (&m, message_fields (MESSAGE_COPY));
     }
 }
 

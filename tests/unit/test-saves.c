@@ -329,7 +329,7 @@ test_all_goes_again_to_another_lease (void)
   finish (world, 2, "/4");
   g_ptr_array_add (rows, row_new ("/5", 1, &digest, 0.1, ROW_US, value));
   deliver (world, link_between (world, 0, 2), 2,
-           &(Message){ .kind = MESSAGE_HAND, .number = 1, .rows = rows });
+           &(Message){ .kind = MESSAGE_COPY, .count = BUDDY_HAND, .number = 1, .rows = rows });
   send_rows (world, 2, 1);
   for (guint turn = 0; turn < 2; turn++)
     {

@@ -181,7 +181,7 @@ leave_on_leaving (Node *node, const NodeId *from)
   buddy_on_leaving (node, &id);
   epoch_on_leaving (node, &id);
   if (node_id_equal (&id, &node->leave.heir))
-    take_flight_back (&node->leave); /* the heir would refuse them */
+    take_flight_back (&node->leave); /* the heir takes none */
   orphans_flush (node);              /* offers must precede the answer */
   orphans_tell (node, &id);          /* the leaver tells its lenders before it goes */
   (void)member_send (node, from, &(Message){ .kind = MESSAGE_HEARD });
@@ -198,23 +198,6 @@ leave_take (Node *node, const Row *row)
 {
   if (node->config.checkpoint && row->job != ARCHIVE_JOB)
     g_ptr_array_add (node->leave.taken, row_copy (row));
-}
-
-void
-leave_on_hand (Node *node, const NodeId *from, const Message *m)
-{
-  gboolean refused = stop_halts (node), in_transit = epoch_hears (node, m->count);
-
-  for (guint i = 0; i < m->rows->len && !refused; i++)
-    {
-      leave_take (node, m->rows->pdata[i]);
-      orphans_archive (node, m->rows->pdata[i]);
-    }
-  if (in_transit)
-    saves_flush (node);
-  orphans_flush (node);
-  (void)member_send (node, from,
-                     &(Message){ .kind = MESSAGE_HANDED, .number = m->number, .flag = refused });
 }
 
 /* Tells all nodes what the leave has cost: the leaver cannot tell a later coordinator. */
@@ -275,8 +258,8 @@ compare_rows (gconstpointer a, gconstpointer b)
   const Row *x = *(Row *const *)a, *y = *(Row *const *)b;
 
   if (x->work_us != y->work_us)
-    return x->work_us < y->work_us ? -1 : 1;
-  return strcmp (y->path, x->path);
+    return x->work_us > y->work_us ? -1 : 1;
+  return strcmp (x->path, y->path);
 }
 
 static gboolean
@@ -308,25 +291,11 @@ choose_heir (Node *node)
   return heir;
 }
 
-static void
-send_flight (Node *node, const NodeId *heir)
-{
-  Leave *leave = &node->leave;
-
-  (void)member_send (node, heir,
-                     &(Message){ .kind = MESSAGE_HAND,
-                                 .number = leave->batches,
-                                 .count = epoch_colours (node),
-                                 .rows = leave->flight });
-}
-
 /* Sends the most valuable rows to the heir, once it has the rows sent before. */
 static void
 hand_over (Node *node)
 {
   Leave *leave = &node->leave;
-  gsize bytes = 0;
-  guint shares = 0;
 
   Member *heir = leave->flight == NULL && leave->rows->len > 0 ? choose_heir (node) : NULL;
   if (heir == NULL)
@@ -336,20 +305,20 @@ hand_over (Node *node)
   if (leave->rows->len > LEAVE_ROWS_MAX)
     {
       leave->dropped += leave->rows->len - LEAVE_ROWS_MAX;
-      g_ptr_array_remove_range (leave->rows, 0, leave->rows->len - LEAVE_ROWS_MAX);
+      g_ptr_array_set_size (leave->rows, LEAVE_ROWS_MAX);
     }
   leave->flight = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
-  while (leave->rows->len > 0 && leave->flight->len < LEAVE_BATCH_MAX && bytes < ROWS_BYTES_MAX)
-    {
-      shares += rows_shares (leave->rows->pdata[leave->rows->len - 1]);
-      if (shares > MESSAGE_SPEAKS_MAX && leave->flight->len > 0)
-        break;
-      Row *row = g_ptr_array_steal_index (leave->rows, leave->rows->len - 1);
-      bytes += g_bytes_get_size (row->value);
-      g_ptr_array_add (leave->flight, row);
-    }
-  leave->batches++;
-  send_flight (node, &heir->id);
+  guint n = rows_that_fit (leave->rows, 0);
+  for (guint i = 0; i < n; i++)
+    g_ptr_array_add (leave->flight, row_copy (leave->rows->pdata[i]));
+  g_ptr_array_remove_range (leave->rows, 0, n);
+  leave->mark = ++node->buddy.marks;
+  (void)member_send (node, &heir->id,
+                     &(Message){ .kind = MESSAGE_COPY,
+                                 .number = leave->mark,
+                                 .count = BUDDY_HAND,
+                                 .work_us = epoch_colours (node),
+                                 .rows = leave->flight });
 }
 
 /* All nodes are ending, so this one does not leave: it saves the rows that it has not handed
@@ -408,19 +377,14 @@ leave_forget_sent (Node *node)
 }
 
 void
-leave_on_handed (Node *node, const NodeId *from, const Message *m)
+leave_on_copied (Node *node, const NodeId *from, guint64 mark)
 {
   Leave *leave = &node->leave;
 
-  if (leave->flight == NULL || m->number != leave->batches || !node_id_equal (from, &leave->heir))
+  if (leave->flight == NULL || mark < leave->mark || !node_id_equal (from, &leave->heir))
     return;
-  if (m->flag)
-    take_flight_back (leave); /* the heir leaves too, and has said so before */
-  else
-    {
-      directory_moved (node, from, leave->flight);
-      g_clear_pointer (&leave->flight, g_ptr_array_unref);
-    }
+  directory_moved (node, from, leave->flight);
+  g_clear_pointer (&leave->flight, g_ptr_array_unref);
 }
 
 void

@@ -12,7 +12,6 @@
 
 #define LEAVE_PATIENCE_US (5 * G_USEC_PER_SEC) /* when nobody says another */
 #define LEAVE_ROWS_MAX 65536u                  /* results that are handed over; the largest */
-#define LEAVE_BATCH_MAX 1024u                  /* of them in one message */
 
 /* How far this node is with leaving; it never goes back. */
 typedef enum
@@ -41,7 +40,7 @@ typedef struct
   GPtrArray *rows;   /* of Row: still to be handed over */
   GPtrArray *flight; /* (nullable) of Row: sent to the heir, not acknowledged */
   NodeId heir;
-  guint64 batches;
+  guint64 mark;  /* of the rows in flight */
   guint dropped; /* rows beyond LEAVE_ROWS_MAX */
 
   /* rows that others handed over, until a published checkpoint has them */
@@ -64,8 +63,8 @@ void leave_on_heard (Node *node, const NodeId *from);
 /* A row of a member that has left or leaves: this node saves it. The coordinator got it, too, but
  * may not have published it. */
 void leave_take (Node *node, const Row *row);
-void leave_on_hand (Node *node, const NodeId *from, const Message *message);
-void leave_on_handed (Node *node, const NodeId *from, const Message *message);
+/* The heir has all that was sent to it up to this mark. */
+void leave_on_copied (Node *node, const NodeId *from, guint64 mark);
 void leave_on_goodbye (Node *node, const NodeId *from, const Message *message);
 /* The engine reported rows; it has halted. */
 void leave_on_rows (Node *node, GPtrArray *rows);

@@ -63,6 +63,16 @@ typedef enum
   MESSAGE_TO_COORDINATOR
 } MessageTo;
 
+/* What a COPY is. */
+typedef enum
+{
+  BUDDY_ROWS,  /* some rows; `mark` above 0: confirm these and all before them */
+  BUDDY_BEGIN, /* from here on all rows come again */
+  BUDDY_WHOLE, /* these were all: older ones may go */
+  BUDDY_DROP,  /* another member is the buddy now */
+  BUDDY_HAND   /* the sender leaves: the receiver is to offer these rows now, and to save them */
+} BuddyPhase;
+
 typedef struct
 {
   NodeId id;

@@ -170,22 +170,6 @@ drop (Node *node, const NodeId *from)
   mirror_forget (node, from);
 }
 
-void
-buddy_on_copy (Node *node, const NodeId *from, const Message *m)
-{
-  for (guint i = 0; i < m->ids->len && i < m->numbers->len; i++)
-    mirror_trim (node, from, &g_array_index (m->ids, NodeId, i),
-                 g_array_index (m->numbers, guint64, i));
-  if (m->count == BUDDY_DROP)
-    drop (node, from);
-  else if (!node_id_is_none (&m->id))
-    mirror_on_copy (node, from, m);
-  else if (m->ids->len == 0)
-    keep (node, from, m);
-  if (m->number > 0)
-    (void)member_send (node, from, &(Message){ .kind = MESSAGE_COPIED, .number = m->number });
-}
-
 static void
 answer (Node *node, const BuddyOrder *order)
 {
@@ -209,16 +193,53 @@ buddy_on_ask (Node *node, const NodeId *from, const Message *m)
 }
 
 static void
+take_over (Node *node, const Row *row)
+{
+  node->control->adopt_row (node, row);
+  orphans_archive (node, row);
+}
+
+static void
 offer (Node *node, const GPtrArray *rows)
 {
 #ifdef SATIN_PLANT_COPIES_NOT_OFFERED
   return;
 #endif
   for (guint i = 0; rows != NULL && i < rows->len; i++)
-    {
-      node->control->adopt_row (node, rows->pdata[i]);
-      orphans_archive (node, rows->pdata[i]);
-    }
+    take_over (node, rows->pdata[i]);
+}
+
+/* Rows of a member that leaves. */
+static void
+inherit (Node *node, const Message *m)
+{
+  gboolean in_transit = epoch_hears (node, (guint32)m->work_us);
+
+  for (guint i = 0; i < m->rows->len; i++)
+    take_over (node, m->rows->pdata[i]);
+  if (in_transit)
+    node->control->flush (node);
+  orphans_flush (node);
+}
+
+void
+buddy_on_copy (Node *node, const NodeId *from, const Message *m)
+{
+  if (m->count == BUDDY_HAND && stop_halts (node))
+    return; /* the leaver hears that this node leaves, too, or that all halt */
+  for (guint i = 0; i < m->ids->len && i < m->numbers->len; i++)
+    mirror_trim (node, from, &g_array_index (m->ids, NodeId, i),
+                 g_array_index (m->numbers, guint64, i));
+  if (m->count == BUDDY_DROP)
+    drop (node, from);
+  else if (m->count == BUDDY_HAND)
+    inherit (node, m);
+  else if (!node_id_is_none (&m->id))
+    mirror_on_copy (node, from, m);
+  else if (m->ids->len == 0)
+    keep (node, from, m);
+  if (m->number > 0)
+    (void)member_send (node, from, &(Message){ .kind = MESSAGE_COPIED, .number = m->number });
 }
 
 void

@@ -33,15 +33,6 @@ typedef struct Member Member;
 #define BUDDY_PAUSE_MAX_US (320 * G_USEC_PER_SEC)
 #define BUDDY_ELDERS_MAX 8 /* masters that died one after the other, whose buddies are asked */
 
-/* What a COPY is. */
-typedef enum
-{
-  BUDDY_ROWS,  /* some rows; `mark` above 0: confirm these and all before them */
-  BUDDY_BEGIN, /* from here on all rows come again */
-  BUDDY_WHOLE, /* these were all: older ones may go */
-  BUDDY_DROP   /* another member is the buddy now */
-} BuddyPhase;
-
 typedef enum
 {
   BUDDY_NONE,   /* there is no other member, or another plan */

@@ -5,9 +5,9 @@
  * FIN_LOC_CKPT is SCANNED, and FINISH is EPOCH.
  *
  * Each member has a colour, the lowest bit of the epoch's number, and records from its local
- * checkpoint to the end of the epoch. JOBS, RESULT and HAND carry both bits of their sender. From
- * these and its own two bits the receiver finds the class of the message in the paper's table (its
- * Fig. 1):
+ * checkpoint to the end of the epoch. JOBS, RESULT and a leaver's COPY carry both bits of their
+ * sender. From these and its own two bits the receiver finds the class of the message in the
+ * paper's table (its Fig. 1):
  * - orphan: sent after the sender's checkpoint, and the receiver has not taken its own. The
  *   receiver takes it now, before it hears the message, and does not wait for START.
  * - in transit: sent before the sender's checkpoint, and the receiver has taken its own. A result
@@ -76,7 +76,7 @@ EpochClass epoch_class (guint32 sender, guint32 receiver);
 void epoch_init (Node *node);
 /* The bits of this node; 0 where the plan has none. */
 guint32 epoch_colours (const Node *node);
-/* JOBS, RESULT or HAND came with these bits. TRUE: it was in transit. */
+/* JOBS, RESULT or a leaver's COPY came with these bits. TRUE: it was in transit. */
 gboolean epoch_hears (Node *node, guint32 colours);
 /* A result goes to its lender; a result came from its holder. */
 void epoch_sends_result (Node *node, const NodeId *lender);

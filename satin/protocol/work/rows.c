@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-guint
+static guint
 rows_shares (const Row *row)
 {
   return row->shares != NULL ? row->shares->len : 0;
@@ -26,27 +26,39 @@ rows_bytes (const Row *row)
 }
 
 guint
-rows_send (Node *node, const NodeId *to, GPtrArray *rows, guint start, Message *message)
+rows_that_fit (const GPtrArray *rows, guint start)
 {
-  g_autoptr (GPtrArray) some = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
   gsize bytes = 0;
   guint i = start, shares = 0;
 
-  for (; i < rows->len && some->len < ROWS_MAX && (some->len == 0 || bytes < ROWS_BYTES_MAX); i++)
+  for (; i < rows->len && i - start < ROWS_MAX && (i == start || bytes < ROWS_BYTES_MAX); i++)
     {
       shares += rows_shares (rows->pdata[i]);
-      if (shares > MESSAGE_SPEAKS_MAX && some->len > 0)
+      if (shares > MESSAGE_SPEAKS_MAX && i > start)
         break;
+      bytes += g_bytes_get_size (((const Row *)rows->pdata[i])->value);
+    }
+  return i;
+}
+
+guint
+rows_send (Node *node, const NodeId *to, GPtrArray *rows, guint start, Message *message)
+{
+  g_autoptr (GPtrArray) some = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
+  guint end = rows_that_fit (rows, start);
+
+  for (guint i = start; i < end; i++)
+    {
       Row *row = row_copy (rows->pdata[i]);
       if (node_id_is_none (&row->node))
         row->node = node->self;
-      bytes += g_bytes_get_size (row->value);
       g_ptr_array_add (some, row);
+      if (message->kind == MESSAGE_COPY)
+        node->stats.copied_bytes += g_bytes_get_size (row->value);
     }
-  if (i < rows->len)
+  if (end < rows->len)
     message->number = 0;
   message->rows = some;
-  node->stats.copied_bytes += message->kind == MESSAGE_COPY ? bytes : 0;
   (void)member_send (node, to, message);
-  return i;
+  return end;
 }
