@@ -472,8 +472,7 @@ test_what_it_has_does_not_run (void)
   Digest digest = digest_of_string ("/5"), other = digest_of_string ("/6");
 
   g_ptr_array_add (rows, row_new ("/5", 1, &digest, 0.1, 50, value));
-  hear_only (world, 1, 2,
-             &(Message){ .kind = MESSAGE_COPY, .count = BUDDY_HAND, .number = 1, .rows = rows });
+  hear_only (world, 1, 2, &(Message){ .kind = MESSAGE_COPY, .count = BUDDY_HAND, .rows = rows });
   g_autoptr (GArray) had = lend (world, 0, 1, "/5", NULL);
   g_assert_cmpuint (count_sent (world, had, 1, 0, MESSAGE_RESULT), ==, 1);
   g_assert_cmpuint (count_effects (had, NODE_EFFECT_RUN), ==, 0);

@@ -26,7 +26,7 @@ sent (World *world, guint who, GArray *effects)
         continue;
       guint64 to = link->member != NULL ? link->remote.number - 1 : 99; /* 99: a stranger */
       const char *name = message_kind_name (m.kind);
-      if (m.kind == MESSAGE_RELAY || m.kind == MESSAGE_CALL)
+      if (m.kind == MESSAGE_RELAY)
         g_string_append_printf (text, "n%u %s n%d%s\n", (guint)to, name, (int)m.id.number - 1,
                                 m.flag ? " end" : "");
       else if (m.kind == MESSAGE_SOUGHT)
@@ -235,8 +235,7 @@ test_offered_ways (void)
 
 /* ---- searches ---- */
 
-/* A node that is asked offers its link, and asks the member to dial the asker. Without a link it
- * dials the member itself. */
+/* A node that is asked offers its link. Without a link it dials the member itself. */
 static void
 test_asked (void)
 {
@@ -247,7 +246,7 @@ test_asked (void)
   pass (world, G_USEC_PER_SEC);
   g_autoptr (GArray) effects = begin_call (world, 1);
   reach_on_seek (node, link_at (world, 1, 0), &seek);
-  assert_sent (world, 1, effects, "n0 sought n2 yes 0\nn2 call n0\n");
+  assert_sent (world, 1, effects, "n0 sought n2 yes 0\n");
   Member *member = member_at (world, 1, 2);
   link_close (node, link_at (world, 1, 2));
   g_array_set_size (effects, 0);
@@ -263,7 +262,7 @@ test_asked (void)
   end_call (world, 1);
 }
 
-/* A member that can only be reached through others is dialled when it asks for that. */
+/* A member that opens a route to this node is dialled, unless there is a direct link. */
 static void
 test_called (void)
 {
@@ -271,10 +270,14 @@ test_called (void)
   g_autoptr (GArray) effects = begin_call (world, 0);
 
   member_at (world, 0, 2)->dialled_us = 0;
-  reach_on_call (world->peer[0].node, &(Message){ .kind = MESSAGE_CALL, .id = id_of (world, 2) });
-  assert_sent (world, 0, effects, "DIAL n2\n");
-  reach_on_call (world->peer[0].node, &(Message){ .kind = MESSAGE_CALL, .id = id_of (world, 1) });
-  assert_sent (world, 0, effects, ""); /* it has a link */
+  for (guint who = 2; who > 0; who--)
+    route_on_relay (
+        world->peer[0].node, link_at (world, 0, 1),
+        &(Message){
+            .kind = MESSAGE_RELAY, .number = 900 + who, .flag = TRUE, .id = id_of (world, who) });
+  assert_sent (world, 0, effects,
+               "n1 relayed urgent urgent\nn1 relayed bulk\nDIAL n2\n"
+               "n1 relayed urgent urgent\nn1 relayed bulk\n");
   end_call (world, 0);
 }
 

@@ -105,7 +105,6 @@ on_hello (Node *node, Link *link, const Message *m)
   }
 HANDLER (on_stem, (void)0) /* is_in_order has handled it */
 HANDLER (on_ping, (void)0)
-HANDLER (on_call, reach_on_call (node, m))
 
 /* Messages of other layers go up to them. */
 static void (*const handlers[MESSAGE_KINDS]) (Node *node, Link *link, const Message *m) = {
@@ -119,7 +118,6 @@ static void (*const handlers[MESSAGE_KINDS]) (Node *node, Link *link, const Mess
   [MESSAGE_GONE] = alive_on_gone,
   [MESSAGE_SEEK] = reach_on_seek,
   [MESSAGE_SOUGHT] = reach_on_sought,
-  [MESSAGE_CALL] = on_call,
   [MESSAGE_RELAY] = route_on_relay,
   [MESSAGE_RELAYED] = route_on_relayed,
   [MESSAGE_RELAYED_URGENT] = route_on_relayed,

@@ -223,8 +223,6 @@ reach_offer (Node *node, Link *asker, const NodeId *id)
   link_send (
       node, asker,
       &(Message){ .kind = MESSAGE_SOUGHT, .id = *id, .flag = TRUE, .count = route_hops (link) });
-  if (link->circuit == NULL)
-    link_send (node, link, &(Message){ .kind = MESSAGE_CALL, .id = asker->remote });
   return TRUE;
 }
 
@@ -284,11 +282,11 @@ reach_bound (Node *node, Member *member)
 }
 
 void
-reach_on_call (Node *node, const Message *m)
+reach_on_route (Node *node, const NodeId *id)
 {
-  Member *member = roster_find (node, &m->id);
+  Member *member = roster_find (node, id);
 
-  if (member != NULL && !node_id_equal (&m->id, &node->self) && link_direct (node, &m->id) == NULL)
+  if (member != NULL && !node_id_equal (id, &node->self) && link_direct (node, id) == NULL)
     alive_redial (node, member);
 }
 

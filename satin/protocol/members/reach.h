@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Members that this node cannot dial. It asks other members whether they have a link to such a
- * member. A node that has one asks the member to dial this node (for sites that open connections in
- * one direction only) and relays messages (route.h). A refused dial proves death only if no other
- * node has a link, and if the address has answered before or the member had time to dial itself.
- * Driver's thread. */
+ * member. A node that has one relays messages (route.h). The member dials this node when the route
+ * reaches it (for sites that open connections in one direction only). A refused dial proves death
+ * only if no other node has a link, and if the address has answered before or the member had time
+ * to dial itself. Driver's thread. */
 #pragma once
 
 #include "link.h"
@@ -56,7 +56,8 @@ void reach_lost (Node *node, const NodeId *id);
 gboolean reach_offer (Node *node, Link *asker, const NodeId *id);
 void reach_on_seek (Node *node, Link *link, const Message *message);
 void reach_on_sought (Node *node, Link *link, const Message *message);
-void reach_on_call (Node *node, const Message *message);
+/* A route from that member has come here, since it cannot dial this node: dials it. */
+void reach_on_route (Node *node, const NodeId *id);
 guint64 reach_due (Node *node);
 void reach_tick (Node *node);
 void reach_check (Node *node);

@@ -203,6 +203,7 @@ route_on_relay (Node *node, Link *link, const Message *m)
     {
       Link *end = add_end (node, link, m->number, FALSE, route_hops (link) + 1);
       link_greet (node, end);
+      reach_on_route (node, &m->id);
       return;
     }
   Link *to = !m->flag && core_is_member (node) ? link_to (node, &m->id) : NULL;
