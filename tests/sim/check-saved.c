@@ -113,7 +113,7 @@ carried_by (GBytes *bytes)
 {
   guint32 kind = bytes != NULL ? say_kind (bytes) : MESSAGE_NO_KIND;
 
-  if (kind != MESSAGE_RELAYED && kind != MESSAGE_RELAYED_URGENT)
+  if (kind != MESSAGE_RELAYED)
     return NULL;
   g_autoptr (GBytes) content = say_content (bytes);
   g_auto (Message) message = { 0 };

@@ -234,7 +234,7 @@ say_message (GBytes *bytes)
 
   if (!message_decode (bytes, &m, NULL))
     return g_string_free (out, FALSE);
-  if (kind == MESSAGE_RELAYED || kind == MESSAGE_RELAYED_URGENT)
+  if (kind == MESSAGE_RELAYED)
     {
       g_autofree char *carried
           = g_bytes_get_size (m.value) > 0 ? say_frame (m.value) : g_strdup ("ends");

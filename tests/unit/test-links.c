@@ -151,7 +151,7 @@ test_greeting_of_a_route (void)
     {
       const NodeEffect *effect = &g_array_index (effects, NodeEffect, i);
 
-      g_assert_cmpint (kind_sent (effect), ==, i == 0 ? MESSAGE_RELAY : MESSAGE_RELAYED_URGENT);
+      g_assert_cmpint (kind_sent (effect), ==, i == 0 ? MESSAGE_RELAY : MESSAGE_RELAYED);
       g_assert_true (effect->urgent);
     }
   end_call (world, 0);

@@ -36,7 +36,7 @@ sent (World *world, guint who, GArray *effects)
         g_string_append_printf (text, "n%u relay end\n", (guint)to);
       else if (m.kind == MESSAGE_SEEK)
         g_string_append_printf (text, "n%u %s\n", (guint)to, name);
-      else if (m.kind == MESSAGE_RELAYED || m.kind == MESSAGE_RELAYED_URGENT)
+      else if (m.kind == MESSAGE_RELAYED)
         g_string_append_printf (text, "n%u %s %s\n", (guint)to, name,
                                 effect->urgent ? "urgent" : "bulk");
     }
@@ -134,6 +134,31 @@ test_which_routes_are_relayed (void)
   end_call (world, 1);
 }
 
+/* What is relayed may pass others if its content may, over each of its relays. */
+static void
+test_it_is_as_urgent_as_its_content (void)
+{
+  const MessageKind kinds[] = { MESSAGE_PING, MESSAGE_LEAVING };
+
+  for (guint i = 0; i < G_N_ELEMENTS (kinds); i++)
+    {
+      g_autoptr (GPtrArray) parts = message_encode (&(Message){ .kind = kinds[i] });
+      g_autoptr (GBytes) content = g_bytes_ref (parts->pdata[0]);
+      for (guint hops = 0; hops <= ROUTE_HOPS_MAX; hops++)
+        {
+          g_assert_cmpint (carry_is_urgent (content), ==, kinds[i] == MESSAGE_PING);
+          g_autoptr (GPtrArray) outer = message_encode (
+              &(Message){ .kind = MESSAGE_RELAYED, .number = 1, .value = content });
+          g_autoptr (GByteArray) whole = g_byte_array_new ();
+          for (guint k = 0; k < outer->len; k++)
+            g_byte_array_append (whole, g_bytes_get_data (outer->pdata[k], NULL),
+                                 (guint)g_bytes_get_size (outer->pdata[k]));
+          g_bytes_unref (content);
+          content = g_bytes_new (whole->data, whole->len);
+        }
+    }
+}
+
 /* Both ends of a route are told that it ended, whether one end closes it or a link breaks. What
  * passes is sent on as urgently as it came. */
 static void
@@ -152,11 +177,14 @@ test_both_ends_are_told (void)
       g_assert_true (route_needs (node, third));
       g_assert_true (route_needs (node, link_at (world, 1, 0)));
       g_autoptr (GArray) effects = begin_call (world, 1);
-      Message m = { .number = circuit->leg.number, .flag = circuit->leg.mine, .value = largest };
-      m.kind = MESSAGE_RELAYED_URGENT;
+      g_autoptr (GPtrArray) ping = message_encode (&(Message){ .kind = MESSAGE_PING });
+      Message m = { .kind = MESSAGE_RELAYED,
+                    .number = circuit->leg.number,
+                    .flag = circuit->leg.mine,
+                    .value = ping->pdata[0] };
       route_on_relayed (node, third, &m);
-      assert_sent (world, 1, effects, "n0 relayed urgent urgent\n");
-      m.kind = MESSAGE_RELAYED;
+      assert_sent (world, 1, effects, "n0 relayed urgent\n");
+      m.value = largest;
       route_on_relayed (node, third, &m);
       assert_sent (world, 1, effects, "n0 relayed bulk\n");
       if (how == 0)
@@ -200,7 +228,7 @@ test_hops_are_counted (void)
       route_on_relay (
           node, link_at (world, 0, 3),
           &(Message){ .kind = MESSAGE_RELAY, .number = 200 + hops, .flag = FALSE, .id = third });
-      assert_sent (world, 0, effects, may ? "n1 relayed urgent urgent\n" : "n3 relay end\n");
+      assert_sent (world, 0, effects, may ? "n1 relayed urgent\n" : "n3 relay end\n");
     }
   routed->circuit->hops = 1; /* n1 asks for the way that leads through n1 */
   g_assert_false (reach_offer (node, link_at (world, 0, 1), &third));
@@ -276,8 +304,8 @@ test_called (void)
         &(Message){
             .kind = MESSAGE_RELAY, .number = 900 + who, .flag = TRUE, .id = id_of (world, who) });
   assert_sent (world, 0, effects,
-               "n1 relayed urgent urgent\nn1 relayed bulk\nDIAL n2\n"
-               "n1 relayed urgent urgent\nn1 relayed bulk\n");
+               "n1 relayed urgent\nn1 relayed bulk\nDIAL n2\n"
+               "n1 relayed urgent\nn1 relayed bulk\n");
   end_call (world, 0);
 }
 
@@ -380,6 +408,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/relays/which-routes-are-relayed", test_which_routes_are_relayed);
+  g_test_add_func ("/relays/it-is-as-urgent-as-its-content", test_it_is_as_urgent_as_its_content);
   g_test_add_func ("/relays/both-ends-are-told", test_both_ends_are_told);
   g_test_add_func ("/relays/hops-are-counted", test_hops_are_counted);
   g_test_add_func ("/relays/offered-ways", test_offered_ways);

@@ -257,7 +257,7 @@ test_nonsense (void)
   deliver (world, link, 1, &(Message){ .kind = MESSAGE_RELAY, .number = 900, .id = nobody });
   deliver (world, link, 1, &(Message){ .kind = MESSAGE_RELAYED, .number = 901, .value = some });
   deliver (world, link, 1,
-           &(Message){ .kind = MESSAGE_RELAYED_URGENT, .number = 1, .flag = TRUE, .value = some });
+           &(Message){ .kind = MESSAGE_RELAYED, .number = 1, .flag = TRUE, .value = some });
   g_assert_cmpuint (world->said_no, >=, 2);
   deliver (world, link, 1, &(Message){ .kind = MESSAGE_RELAYED, .number = 8, .flag = TRUE });
   g_assert_cmpuint (world->n_closed, ==, 0);

@@ -338,8 +338,14 @@ carry_is_frame (GBytes *bytes)
 gboolean
 carry_is_urgent (GBytes *bytes)
 {
-  return carry_is_frame (bytes) ? session_frame_is_urgent (bytes)
-                                : message_is_urgent ((MessageKind)message_kind_of (bytes));
+  guint32 kind = message_kind_of (bytes);
+  g_auto (Message) m = { 0 };
+
+  if (carry_is_frame (bytes))
+    return session_frame_is_urgent (bytes);
+  if (kind != MESSAGE_RELAYED)
+    return message_is_urgent ((MessageKind)kind);
+  return message_decode (bytes, &m, NULL) && carry_is_urgent (m.value);
 }
 
 void

@@ -120,7 +120,6 @@ static void (*const handlers[MESSAGE_KINDS]) (Node *node, Link *link, const Mess
   [MESSAGE_SOUGHT] = reach_on_sought,
   [MESSAGE_RELAY] = route_on_relay,
   [MESSAGE_RELAYED] = route_on_relayed,
-  [MESSAGE_RELAYED_URGENT] = route_on_relayed,
   [MESSAGE_STEM] = on_stem,
 };
 

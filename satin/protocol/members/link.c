@@ -139,7 +139,7 @@ link_send_parts (Node *node, Link *link, GPtrArray *parts, gboolean urgent, gboo
   link->spoke_us = node->now_us;
   if (link->circuit != NULL)
     {
-      route_send (node, link, parts, urgent);
+      route_send (node, link, parts);
       return;
     }
   NodeEffect *effect = core_emit (node, NODE_EFFECT_SEND);
@@ -152,13 +152,12 @@ link_send_parts (Node *node, Link *link, GPtrArray *parts, gboolean urgent, gboo
 static void
 send_raw (Node *node, Link *link, const Message *message)
 {
-  gboolean urgent = message_is_urgent (message->kind);
+  gboolean urgent = message->kind == MESSAGE_RELAYED
+                        ? message->value != NULL && carry_is_urgent (message->value)
+                        : message_is_urgent (message->kind);
   g_autoptr (GPtrArray) parts = message_encode (message);
 
-  /* Nodes that relay this frame do not know that it is a greeting, which nothing may overtake. So
-   * it is urgent there. */
-  link_send_parts (node, link, parts,
-                   urgent || (link->circuit != NULL && message->kind == MESSAGE_HELLO), FALSE);
+  link_send_parts (node, link, parts, urgent, FALSE);
 }
 
 typedef struct

@@ -113,18 +113,17 @@ join (const GPtrArray *parts)
 }
 
 void
-route_send (Node *node, Link *link, GPtrArray *parts, gboolean urgent)
+route_send (Node *node, Link *link, GPtrArray *parts)
 {
   const RouteLeg *leg = &link->circuit->leg;
   Link *carrier = link_find (node, leg->link);
   g_autoptr (GBytes) whole = join (parts);
 
   if (carrier != NULL)
-    link_send (node, carrier,
-               &(Message){ .kind = urgent ? MESSAGE_RELAYED_URGENT : MESSAGE_RELAYED,
-                           .number = leg->number,
-                           .flag = leg->mine,
-                           .value = whole });
+    link_send (
+        node, carrier,
+        &(Message){
+            .kind = MESSAGE_RELAYED, .number = leg->number, .flag = leg->mine, .value = whole });
 }
 
 /* ---- relaying ---- */
@@ -247,10 +246,11 @@ route_on_relayed (Node *node, Link *link, const Message *m)
   else if (to == NULL)
     say_end (node, &leg);
   else
-    link_send (
-        node, to,
-        &(Message){
-            .kind = m->kind, .number = other->number, .flag = other->mine, .value = m->value });
+    link_send (node, to,
+               &(Message){ .kind = MESSAGE_RELAYED,
+                           .number = other->number,
+                           .flag = other->mine,
+                           .value = m->value });
 }
 
 gboolean

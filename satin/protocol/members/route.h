@@ -49,7 +49,7 @@ Link *route_open (Node *node, Link *carrier, const NodeId *id, guint hops);
 /* Nodes between this one and the other end: 0 on a link that is not routed. */
 guint route_hops (const Link *link);
 /* `parts` as message_encode makes them; borrowed. */
-void route_send (Node *node, Link *link, GPtrArray *parts, gboolean urgent);
+void route_send (Node *node, Link *link, GPtrArray *parts);
 /* This end closes the link, and tells the other end. */
 void route_shut (Node *node, const Link *link);
 /* TRUE: this node relays a route that began at the other end of this link. */
