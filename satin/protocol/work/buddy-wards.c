@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The keeper's end of buddy.h: rows of the members whose buddy this node is, and the nodes that
- * wait for these rows.
+/* The keeper's end of buddy.h: rows of the members whose buddy this node is.
  *
  * Tests: test-buddy, test-rerun */
 #include "../core.h"
@@ -12,14 +11,6 @@ typedef struct
   GPtrArray *rows, *before;  /* of Row; before: nullable */
   gsize bytes, bytes_before; /* sizes of these rows */
 } BuddyWard;
-
-/* A request to be answered when `ward` is gone. */
-typedef struct
-{
-  NodeId ward, from;
-  guint64 number; /* of the request */
-  char *path;
-} BuddyOrder;
 
 static GPtrArray *
 new_rows (void)
@@ -37,20 +28,10 @@ ward_free (gpointer data)
   g_free (ward);
 }
 
-static void
-order_free (gpointer data)
-{
-  BuddyOrder *order = data;
-
-  g_free (order->path);
-  g_free (order);
-}
-
 void
 buddy_wards_init (Node *node)
 {
   core_pointers (node, &node->buddy.wards, ward_free);
-  core_pointers (node, &node->buddy.orders, order_free);
 }
 
 /* (nullable) */
@@ -171,28 +152,6 @@ drop (Node *node, const NodeId *from)
 }
 
 static void
-answer (Node *node, const BuddyOrder *order)
-{
-  orphans_flush (node);
-  archive_tell (node, &order->from, order->path, order->number);
-}
-
-void
-buddy_on_ask (Node *node, const NodeId *from, const Message *m)
-{
-  BuddyOrder order = { m->id, *from, m->number, (char *)m->path }, *own;
-
-  if (roster_find (node, &m->id) == NULL)
-    {
-      answer (node, &order);
-      return;
-    }
-  own = g_memdup2 (&order, sizeof order);
-  own->path = g_strdup (m->path);
-  g_ptr_array_add (node->buddy.orders, own);
-}
-
-static void
 take_over (Node *node, const Row *row)
 {
   node->control->adopt_row (node, row);
@@ -243,25 +202,6 @@ buddy_on_copy (Node *node, const NodeId *from, const Message *m)
 }
 
 void
-buddy_wards_answer (Node *node, const NodeId *gone)
-{
-  GPtrArray *orders = node->buddy.orders;
-  guint i = 0;
-
-  while (i < orders->len)
-    {
-      const BuddyOrder *order = orders->pdata[i];
-      gboolean now = node_id_equal (&order->ward, gone);
-      if (now)
-        answer (node, order);
-      if (now || node_id_equal (&order->from, gone))
-        g_ptr_array_remove_index (orders, i);
-      else
-        i++;
-    }
-}
-
-void
 buddy_wards_offer (Node *node, const NodeId *gone)
 {
   guint place;
@@ -296,11 +236,5 @@ buddy_wards_check (Node *node)
       g_assert (roster_find (node, &ward->id) != NULL);
       g_assert (ward->bytes == sum_bytes (ward->rows)
                 && ward->bytes_before == sum_bytes (ward->before));
-    }
-  for (guint i = 0; i < node->buddy.orders->len; i++)
-    {
-      const BuddyOrder *order = node->buddy.orders->pdata[i];
-      g_assert (roster_find (node, &order->ward) != NULL
-                && roster_find (node, &order->from) != NULL);
     }
 }

@@ -351,7 +351,6 @@ buddy_departed (Node *node, const Member *member)
 
   buddy_wards_offer (node, &member->id);
   note_elder (node, member);
-  buddy_wards_answer (node, &member->id);
   release (node, &member->id);
   if (node_id_equal (&member->id, &buddy->before))
     buddy->before = NODE_ID_NONE;
@@ -375,7 +374,6 @@ buddy_reset (Node *node)
   buddy->state = BUDDY_NONE;
   g_array_set_size (buddy->elders, 0);
   g_ptr_array_set_size (buddy->wards, 0);
-  g_ptr_array_set_size (buddy->orders, 0);
 }
 
 static void

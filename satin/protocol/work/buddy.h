@@ -68,7 +68,6 @@ typedef struct
   gsize acks_bytes;
   GPtrArray *wards;  /* of BuddyWard: members whose buddy this node is */
   GArray *elders;    /* of BuddyPair: older members that left, the last BUDDY_ELDERS_MAX of them */
-  GPtrArray *orders; /* of BuddyOrder: members that wait for the rows of a ward that dies */
 } Buddy;
 
 void buddy_init (Node *node);
@@ -103,12 +102,8 @@ gboolean buddy_keeps (Node *node, const NodeId *ward, const char *path, const Di
 gsize buddy_kept_bytes (Node *node);
 /* TRUE: this node, as a buddy, has rows of that member. */
 gboolean buddy_has_rows_of (Node *node, const NodeId *ward);
-/* A node asks for the rows of a member that is gone, or will be in a moment. */
-void buddy_on_ask (Node *node, const NodeId *from, const Message *message);
-/* A member is gone: offers its rows, if they are here (directory.h); then answers the nodes that
- * asked for them. */
+/* A member is gone: offers its rows, if they are here (directory.h). */
 void buddy_wards_offer (Node *node, const NodeId *gone);
-void buddy_wards_answer (Node *node, const NodeId *gone);
 void buddy_wards_check (Node *node);
 /* A member leaves the roster. */
 void buddy_departed (Node *node, const Member *member);

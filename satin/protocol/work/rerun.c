@@ -12,11 +12,12 @@ typedef struct
   guint64 since_us;
 } RerunAsk;
 
-/* `node`: the receiver of the answer. */
+/* A question of `node`, to be answered when `ward` is gone; none: when the scribe has reported the
+ * rows. */
 typedef struct
 {
   char *path;
-  NodeId node;
+  NodeId node, ward;
   guint64 number; /* of its question */
 } RerunOrder;
 
@@ -47,50 +48,80 @@ rerun_init (Node *node)
   core_pointers (node, &rerun->orders, order_free);
 }
 
-/* ---- the coordinator ---- */
+/* ---- answering ---- */
 
 static void
-order (Node *node, const char *path, const NodeId *from, guint64 number)
+answer (Node *node, guint place)
 {
-  RerunOrder *own = g_new (RerunOrder, 1);
+  RerunOrder *own = g_ptr_array_steal_index (node->rerun.orders, place);
 
-  *own = (RerunOrder){ g_strdup (path), *from, number };
-  g_ptr_array_add (node->rerun.orders, own);
-  core_emit (node, NODE_EFFECT_SALVAGE)->path = g_strdup (path);
+  orphans_flush (node);
+  if (node_id_equal (&own->node, &node->self))
+    rerun_on_answer (node, &own->node, own->number);
+  else
+    archive_tell (node, &own->node, own->path, own->number);
+  order_free (own);
+}
+
+static void
+order (Node *node, RerunOrder like)
+{
+  GPtrArray *orders = node->rerun.orders;
+
+  like.path = g_strdup (like.path);
+  g_ptr_array_add (orders, g_memdup2 (&like, sizeof like));
+  if (node_id_is_none (&like.ward))
+    core_emit (node, NODE_EFFECT_SALVAGE)->path = g_strdup (like.path);
+  else if (roster_find (node, &like.ward) == NULL)
+    answer (node, orders->len - 1);
 }
 
 void
 rerun_on_ask (Node *node, const NodeId *from, const Message *m)
 {
-  if (!node_id_is_none (&m->id))
-    buddy_on_ask (node, from, m);
-  else if (node->saves.phase >= SAVES_OPENED)
-    order (node, m->path, from, m->number);
+  if (!node_id_is_none (&m->id) || node->saves.phase >= SAVES_OPENED)
+    order (node, (RerunOrder){ (char *)m->path, *from, m->id, m->number });
 }
 
 void
 rerun_on_restored (Node *node, const char *path)
 {
   GPtrArray *orders = node->rerun.orders;
-  guint i = 0;
 
-  while (i < orders->len && !g_str_equal (((RerunOrder *)orders->pdata[i])->path, path))
-    i++;
-  if (i == orders->len)
-    return; /* ordered under an earlier lease */
-  RerunOrder *own = g_ptr_array_steal_index (orders, i);
-  orphans_flush (node);
-  if (node_id_equal (&own->node, &node->self))
-    rerun_on_answer (node, &own->node, own->number);
-  else
-    archive_tell (node, &own->node, path, own->number);
-  order_free (own);
+  for (guint i = 0; i < orders->len; i++)
+    {
+      const RerunOrder *own = orders->pdata[i];
+      if (!node_id_is_none (&own->ward) || !g_str_equal (own->path, path))
+        continue;
+      answer (node, i);
+      return;
+    }
+}
+
+/* Answers or drops the questions that were to wait for members. */
+static void
+ward_departed (Node *node, const NodeId *id)
+{
+  GPtrArray *orders = node->rerun.orders;
+
+  for (guint i = orders->len; i-- > 0;)
+    {
+      const RerunOrder *own = orders->pdata[i];
+      if (node_id_equal (&own->ward, id))
+        answer (node, i);
+      else if (node_id_equal (&own->node, id) && !node_id_is_none (&own->ward))
+        g_ptr_array_remove_index (orders, i);
+    }
 }
 
 void
 rerun_retired (Node *node)
 {
-  g_ptr_array_set_size (node->rerun.orders, 0);
+  GPtrArray *orders = node->rerun.orders;
+
+  for (guint i = orders->len; i-- > 0;)
+    if (node_id_is_none (&((const RerunOrder *)orders->pdata[i])->ward))
+      g_ptr_array_remove_index (orders, i);
 }
 
 /* ---- asking ---- */
@@ -103,7 +134,7 @@ send_ask (Node *node, const RerunAsk *ask)
   if (node_id_is_none (&whom) && !lease_ready (node, &whom))
     return; /* asked when it is ready */
   if (node_id_is_none (&ask->whom) && node->saves.phase != SAVES_NOT)
-    order (node, ask->path, &node->self, ask->number);
+    order (node, (RerunOrder){ ask->path, node->self, NODE_ID_NONE, ask->number });
   else
     (void)member_send (
         node, &whom,
@@ -290,6 +321,7 @@ rerun_departed (Node *node, const NodeId *id)
 {
   GPtrArray *asks = node->rerun.asks;
 
+  ward_departed (node, id);
   for (guint i = asks->len; i-- > 0;)
     if (i < asks->len && node_id_equal (&((RerunAsk *)asks->pdata[i])->whom, id))
       end_ask (node, i);
@@ -298,6 +330,7 @@ rerun_departed (Node *node, const NodeId *id)
 void
 rerun_reset (Node *node)
 {
+  g_ptr_array_set_size (node->rerun.orders, 0);
   remove_slotless (node->rerun.asks); /* those with a slot end with it, in loans_all_back */
 }
 
@@ -370,5 +403,11 @@ rerun_check (Node *node)
       g_assert (ask->loan == 0 || (entry != NULL && entry->kind == LOAN_RERUNS));
       g_assert (node_id_is_none (&ask->whom) || roster_find (node, &ask->whom) != NULL);
     }
-  g_assert (node->saves.phase != SAVES_NOT || node->rerun.orders->len == 0);
+  for (guint i = 0; i < node->rerun.orders->len; i++)
+    {
+      const RerunOrder *own = node->rerun.orders->pdata[i];
+      g_assert (node_id_is_none (&own->ward) ? node->saves.phase != SAVES_NOT
+                                             : roster_find (node, &own->ward) != NULL
+                                                   && roster_find (node, &own->node) != NULL);
+    }
 }

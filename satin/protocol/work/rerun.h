@@ -21,7 +21,7 @@
 typedef struct
 {
   GPtrArray *asks;   /* of RerunAsk: not answered yet */
-  GPtrArray *orders; /* coordinator: of RerunOrder, asked of the scribe and not answered yet */
+  GPtrArray *orders; /* coordinator or buddy: of RerunOrder, not answered yet */
   guint64 numbers;   /* of questions so far */
   guint slots;       /* entries of loans that wait for an answer */
 } Rerun;
@@ -36,7 +36,7 @@ void rerun_forget (Node *node, LoanEntry *entry);
 /* A member is about to leave the roster: the directory asks for the paths that the member has
  * offered. */
 void rerun_departing (Node *node, const NodeId *id);
-/* … and has left it: it will not answer. */
+/* … and has left it: it will not answer, and its buddy has offered its rows. */
 void rerun_departed (Node *node, const NodeId *id);
 /* The coordinator can be asked now: sends all questions (again). */
 void rerun_ask_all (Node *node);
