@@ -203,7 +203,7 @@ test_in_transit_is_kept_to_the_end (void)
   world->peer[1].late = FALSE;
   pump (world);
   g_assert_true (said (world, 1, "PUT 1"));
-  g_assert_cmpuint (epoch_at (world, 1)->withheld.length, ==, 1);
+  g_assert_cmpuint (node_at (world, 1)->buddy.acks.length, ==, 1);
   g_assert_cmpuint (stats_of (world, 2).held, ==, 1);
   guint64 rows = stats_of (world, 2).rows_sent;
   hear_start (world, 2);
@@ -215,7 +215,7 @@ test_in_transit_is_kept_to_the_end (void)
   g_assert_cmpuint (stats_of (world, 2).held, ==, 1);
   publish (world, 9);
   g_assert_cmpuint (stats_of (world, 2).held, ==, 0);
-  g_assert_cmpuint (epoch_at (world, 1)->withheld.length, ==, 0);
+  g_assert_cmpuint (node_at (world, 1)->buddy.acks.length, ==, 0);
 }
 
 /* T3-2: the epoch is not over before all messages in transit have arrived. */
@@ -273,9 +273,9 @@ test_who_leaves_is_acknowledged (void)
   finish_before_start (world);
   world->peer[1].late = FALSE;
   pump (world);
-  g_assert_cmpuint (epoch_at (world, 1)->withheld.length, ==, 1);
+  g_assert_cmpuint (node_at (world, 1)->buddy.acks.length, ==, 1);
   deliver (world, link_between (world, 1, 2), 1, &(Message){ .kind = MESSAGE_LEAVING });
-  g_assert_cmpuint (epoch_at (world, 1)->withheld.length, ==, 0);
+  g_assert_cmpuint (node_at (world, 1)->buddy.acks.length, ==, 0);
 }
 
 /* T3-3: one epoch is open at a time. Requests during an epoch are answered by the next one. */
@@ -399,12 +399,12 @@ test_another_coordinator_begins_anew (void)
   finish_before_start (world);
   world->peer[1].late = FALSE;
   pump (world);
-  g_assert_cmpuint (epoch_at (world, 1)->withheld.length, ==, 1);
+  g_assert_cmpuint (node_at (world, 1)->buddy.acks.length, ==, 1);
   world->peer[2].late = world->peer[3].late = FALSE;
   pump (world);
   die (world, 0);
   pass (world, 2 * G_USEC_PER_SEC);
-  g_assert_cmpuint (epoch_at (world, 1)->withheld.length, ==, 0);
+  g_assert_cmpuint (node_at (world, 1)->buddy.acks.length, ==, 0);
   g_assert_cmpint (epoch_at (world, 1)->phase, ==, EPOCH_CLOSED);
   g_assert_true (node_at (world, 1)->saves.phase != SAVES_NOT);
   tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_OPENED });

@@ -179,7 +179,6 @@ leave_on_leaving (Node *node, const NodeId *from)
   held_departed (node, &id);
   verify_end (node, &id);
   buddy_on_leaving (node, &id);
-  epoch_on_leaving (node, &id);
   if (node_id_equal (&id, &node->leave.heir))
     take_flight_back (&node->leave); /* the heir takes none */
   orphans_flush (node);              /* offers must precede the answer */

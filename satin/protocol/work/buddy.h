@@ -86,6 +86,9 @@ void buddy_on_served (Node *node, guint64 scan);
 guint64 buddy_confirmed_us (Node *node);
 /* TRUE: this result is in its slot and will be acknowledged later. */
 gboolean buddy_acknowledges (Node *node, const NodeId *holder, guint64 loan, gsize bytes);
+/* Plan cut: so will this one, when the epoch ends, which buddy_acknowledge_all says. */
+void buddy_acknowledge_later (Node *node, const NodeId *holder, guint64 loan);
+void buddy_acknowledge_all (Node *node);
 /* This member leaves. */
 void buddy_on_leaving (Node *node, const NodeId *id);
 /* Sets `pair` to this member and the member that has its rows, if any. FALSE: none can have

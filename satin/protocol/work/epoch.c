@@ -16,12 +16,6 @@ typedef struct
   guint64 sent, got;
 } EpochCount;
 
-typedef struct
-{
-  NodeId holder;
-  guint64 loan;
-} EpochAck;
-
 /* Fig. 1 of the paper: rows are the receiver's state, columns the sender's. */
 EpochClass
 epoch_class (guint32 sender, guint32 receiver)
@@ -62,7 +56,6 @@ epoch_init (Node *node)
 
   core_array (node, &epoch->peers, sizeof (EpochPeer));
   core_array (node, &epoch->counts, sizeof (EpochCount));
-  core_queue (node, &epoch->withheld, g_free);
 }
 
 /* ---- members ---- */
@@ -188,33 +181,18 @@ epoch_got_result (Node *node, const NodeId *holder, gboolean in_transit)
 gboolean
 epoch_withholds (Node *node, const NodeId *holder, guint64 loan)
 {
-  const EpochAck ack = { *holder, loan };
-
   if (stop_halts (node) || roster_find (node, holder)->leaving)
     return FALSE;
-  g_queue_push_tail (&node->epoch.withheld, g_memdup2 (&ack, sizeof ack));
+  buddy_acknowledge_later (node, holder, loan);
   return TRUE;
-}
-
-static void
-acknowledge (Node *node, const EpochAck *ack)
-{
-  (void)member_send (node, &ack->holder, &(Message){ .kind = MESSAGE_ACK, .number = ack->loan });
 }
 
 /* Recording ends: holders may drop the results that were in transit. */
 static void
 close_epoch (Node *node)
 {
-  Epoch *epoch = &node->epoch;
-  EpochAck *ack;
-
-  epoch->phase = EPOCH_CLOSED;
-  while ((ack = g_queue_pop_head (&epoch->withheld)) != NULL)
-    {
-      acknowledge (node, ack);
-      g_free (ack);
-    }
+  node->epoch.phase = EPOCH_CLOSED;
+  buddy_acknowledge_all (node);
 }
 
 void
@@ -350,27 +328,10 @@ epoch_greet (Node *node, const NodeId *to)
 /* ---- joining and leaving ---- */
 
 void
-epoch_on_leaving (Node *node, const NodeId *id)
-{
-  GQueue *withheld = &node->epoch.withheld;
-
-  for (GList *at = withheld->head, *next; at != NULL; at = next)
-    {
-      next = at->next;
-      if (!node_id_equal (&((const EpochAck *)at->data)->holder, id))
-        continue;
-      acknowledge (node, at->data);
-      g_free (at->data);
-      g_queue_delete_link (withheld, at);
-    }
-}
-
-void
 epoch_departed (Node *node, const NodeId *id)
 {
   GArray *peers = node->epoch.peers;
 
-  epoch_on_leaving (node, id); /* the holder is gone: its ACKs go nowhere */
   for (guint i = peers->len; i-- > 0;)
     if (node_id_equal (&g_array_index (peers, EpochPeer, i).id, id))
       g_array_remove_index_fast (peers, i);
@@ -381,7 +342,6 @@ epoch_reset (Node *node)
 {
   Epoch *epoch = &node->epoch;
 
-  g_queue_clear_full (&epoch->withheld, g_free);
   g_array_set_size (epoch->peers, 0);
   g_array_set_size (epoch->counts, 0);
   epoch->phase = EPOCH_CLOSED;
@@ -393,10 +353,9 @@ epoch_check (Node *node)
   const Epoch *epoch = &node->epoch;
 
   g_assert (node->config.plan.epochs || (epoch->number == 0 && epoch->phase == EPOCH_CLOSED));
-  g_assert (epoch->phase != EPOCH_CLOSED || epoch->withheld.length == 0);
+  g_assert (epoch->phase != EPOCH_CLOSED || !node->config.plan.epochs
+            || node->buddy.acks.length == 0);
   g_assert (epoch->begun <= epoch->ended + 1);
-  for (const GList *at = epoch->withheld.head; at != NULL; at = at->next)
-    g_assert (roster_find (node, &((const EpochAck *)at->data)->holder) != NULL);
   for (guint i = 0; i < epoch->peers->len; i++)
     {
       const EpochPeer *peer = &g_array_index (epoch->peers, EpochPeer, i);

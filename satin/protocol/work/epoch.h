@@ -63,7 +63,6 @@ typedef struct
   guint64 served;  /* … and the last scan that the engine has served */
   guint64 exit;    /* the epoch that was open when this node began to leave; 0: none */
   GArray *peers;   /* of EpochPeer: members with which results were exchanged */
-  GQueue withheld; /* of EpochAck */
   /* where the epoch is led */
   GArray *counts;       /* of EpochCount: since its START */
   EpochCause cause;
@@ -107,7 +106,6 @@ void epoch_greet (Node *node, const NodeId *to);
 /* There is a new coordinator: an epoch that the last one had begun does not count. */
 void epoch_renew (Node *node);
 
-void epoch_on_leaving (Node *node, const NodeId *id);
 void epoch_departed (Node *node, const NodeId *id);
 /* This node lost its name. */
 void epoch_reset (Node *node);
