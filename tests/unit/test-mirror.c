@@ -117,6 +117,26 @@ test_the_holder_has_it_until_the_keeper_does (void)
   g_assert_cmpuint (stats_of (world, 2).held, ==, 0);
 }
 
+/* Only the keeper confirms the copy, and all that came before it does not count. */
+static void
+test_the_mark_of_the_copy_confirms_it (void)
+{
+  g_autoptr (World) world = world_of (4);
+
+  lend_to (world, 2);
+  world->peer[1].late = TRUE;
+  finish (world, 2, PATH);
+  Message copied = { .kind = MESSAGE_COPIED, .number = node_at (world, 2)->buddy.marks };
+  deliver (world, link_between (world, 2, 3), 2, &copied);
+  g_assert_cmpuint (stats_of (world, 2).held, ==, 1);
+  copied.number--;
+  deliver (world, link_between (world, 1, 2), 2, &copied);
+  g_assert_cmpuint (stats_of (world, 2).held, ==, 1);
+  copied.number++;
+  deliver (world, link_between (world, 1, 2), 2, &copied);
+  g_assert_cmpuint (stats_of (world, 2).held, ==, 0);
+}
+
 static void
 test_the_holder_offers_it_until_the_keeper_does (void)
 {
@@ -340,6 +360,8 @@ main (int argc, char **argv)
   g_test_add_func ("/mirror/it-survives-lender-and-holder", test_it_survives_lender_and_holder);
   g_test_add_func ("/mirror/the-holder-has-it-until-the-keeper-does",
                    test_the_holder_has_it_until_the_keeper_does);
+  g_test_add_func ("/mirror/the-mark-of-the-copy-confirms-it",
+                   test_the_mark_of_the_copy_confirms_it);
   g_test_add_func ("/mirror/the-holder-offers-it-until-the-keeper-does",
                    test_the_holder_offers_it_until_the_keeper_does);
   g_test_add_func ("/mirror/a-scan-trims", test_a_scan_trims);

@@ -64,11 +64,45 @@ test_a_cancel_outweighs_a_suspend (void)
     }
 }
 
+/* While a run is being suspended, a session that begins brings it to the master, and the master's
+ * order to a member. */
+static void
+test_a_session_that_begins_tells_of_it (void)
+{
+  g_autoptr (World) world = world_new (3, FALSE);
+
+  for (guint who = 0; who < 2; who++)
+    {
+      Node *node = alone (world, who);
+      g_autoptr (GArray) effects = g_array_new (FALSE, FALSE, sizeof (NodeEffect));
+
+      g_array_set_clear_func (effects, (GDestroyNotify)node_effect_clear);
+      node->effects = effects;
+      for (guint halts = 0; halts < 2; halts++)
+        {
+          node->stop.phase = halts ? STOP_HALTING : STOP_RUNS;
+          for (guint to = 0; to < 3; to++)
+            {
+              const NodeId id = id_of (world, to);
+              g_array_set_size (effects, 0);
+              if (to != who)
+                stop_greet (node, &id);
+              g_assert_cmpuint (effects->len, ==, halts && to != who && (who == 0 || to == 0));
+              if (effects->len > 0)
+                g_assert_cmpuint (count_sent (world, effects, who, to, MESSAGE_SUSPEND), ==, 1);
+            }
+        }
+      node->effects = NULL;
+    }
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/stop/closed", test_closed);
   g_test_add_func ("/stop/a-cancel-outweighs-a-suspend", test_a_cancel_outweighs_a_suspend);
+  g_test_add_func ("/stop/a-session-that-begins-tells-of-it",
+                   test_a_session_that_begins_tells_of_it);
   return g_test_run ();
 }
