@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glib/gstdio.h>
+#include <stdio.h>
 #include <unistd.h>
 
 struct FolderFile
@@ -48,6 +49,30 @@ gboolean
 folder_file_add (FolderFile *file, const void *data, gsize size, GError **error)
 {
   return whole_write (file->fd, data, size) || fail (error, file->target);
+}
+
+/* A file system without exchange loses the other file. */
+static gboolean
+exchange (const FolderFile *file)
+{
+  return renameat2 (AT_FDCWD, file->temporary, AT_FDCWD, file->target, RENAME_EXCHANGE) == 0
+         || g_rename (file->temporary, file->target) == 0;
+}
+
+gboolean
+folder_file_renew (const char *path, const char *file, const void *data, gsize size, GError **error)
+{
+  g_autofree char *name = g_strdup_printf (".%s.other", file);
+  g_autoptr (FolderFile) other = g_new0 (FolderFile, 1);
+
+  other->temporary = g_build_filename (path, name, NULL);
+  other->target = g_build_filename (path, file, NULL);
+  other->fd = open (other->temporary, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (other->fd < 0 || !whole_write (other->fd, data, size)
+      || ftruncate (other->fd, (off_t)size) != 0 || !exchange (other))
+    return fail (error, other->target);
+  g_clear_pointer (&other->temporary, g_free);
+  return TRUE;
 }
 
 /* A new name is safe only when its folder is flushed. */

@@ -24,6 +24,13 @@ gboolean folder_file_add (FolderFile *file, const void *data, gsize size,
  * left. */
 gboolean folder_file_end (FolderFile *file, FolderFileEnd how,
                           GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* Writes `file` as a whole, as the last of its name. For a file that one thread writes again and
+ * again: an earlier file stays beside it, and the next call writes into that one. A new file costs
+ * some file systems milliseconds of a processor, since they look for an i-node that was not freed
+ * lately. A reader sees all of one text, unless it reads for longer than the time between two
+ * calls. */
+gboolean folder_file_renew (const char *path, const char *file, const void *data, gsize size,
+                            GError **error) G_GNUC_WARN_UNUSED_RESULT;
 /* Frees `file` (nullable) and removes its temporary file. */
 void folder_file_drop (FolderFile *file);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FolderFile, folder_file_drop)

@@ -29,16 +29,18 @@ path_of (const char *path, gint64 pid, const char *suffix)
   return g_build_filename (path, file, NULL);
 }
 
-/* Writes the mark, and the host's name for people. Quietly: launchers on other hosts do not need
- * it. */
+/* Writes the mark, and the host's name for people. A launcher has often left the same mark for its
+ * node, which need not be written twice. Quietly: launchers on other hosts do not need it. */
 static gboolean
 leave_mark (const char *path, gint64 pid, const char *suffix, GError **error)
 {
   g_autofree char *file = folder_node_file (pid, suffix), *mark = process_mark (pid);
   g_autofree char *text = g_strdup_printf ("%s\n%s\n", mark, g_get_host_name ());
-  g_autoptr (GBytes) bytes = g_bytes_new (text, strlen (text));
+  g_autoptr (GBytes) bytes = g_bytes_new (text, strlen (text)),
+                     there = folder_bytes (path, file, NULL);
 
-  return folder_write_quietly (path, file, bytes, error);
+  return (there != NULL && g_bytes_equal (there, bytes))
+         || folder_write_quietly (path, file, bytes, error);
 }
 
 /* FALSE: there is no mark. `host` (nullable) (out) (transfer full). */

@@ -387,14 +387,28 @@ folder_set_witness (FolderWitness witness)
   folder_witness = witness;
 }
 
+/* Returns `written`. */
+static gboolean
+tell (gboolean written, const char *path, const char *file, GBytes *bytes)
+{
+  if (written && folder_witness != NULL)
+    folder_witness (path, file, bytes);
+  return written;
+}
+
 gboolean
 folder_write (const char *path, const char *file, GBytes *bytes, GError **error)
 {
-  if (!folder_write_quietly (path, file, bytes, error))
-    return FALSE;
-  if (folder_witness != NULL)
-    folder_witness (path, file, bytes);
-  return TRUE;
+  return tell (folder_write_quietly (path, file, bytes, error), path, file, bytes);
+}
+
+gboolean
+folder_renew (const char *path, const char *file, GBytes *bytes, GError **error)
+{
+  gsize size;
+  const void *data = g_bytes_get_data (bytes, &size);
+
+  return tell (folder_file_renew (path, file, data, size, error), path, file, bytes);
 }
 
 static gboolean
@@ -414,14 +428,15 @@ folder_write_quietly (const char *path, const char *file, GBytes *bytes, GError 
   return write_file (path, file, bytes, FOLDER_FILE_LAST, error);
 }
 
+/* All nodes of a run write its end. A temporary file for each would cost much. */
 gboolean
 folder_write_first (const char *path, const char *file, GBytes *bytes, GError **error)
 {
-  if (!write_file (path, file, bytes, FOLDER_FILE_FIRST, error))
-    return FALSE;
-  if (folder_witness != NULL)
-    folder_witness (path, file, bytes);
-  return TRUE;
+  g_autofree char *target = g_build_filename (path, file, NULL);
+
+  return tell (access (target, F_OK) == 0
+                   || write_file (path, file, bytes, FOLDER_FILE_FIRST, error),
+               path, file, bytes);
 }
 
 GBytes *

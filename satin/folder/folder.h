@@ -191,7 +191,10 @@ void folder_disclaim (const char *path, const char *file);
  * or nothing. */
 gboolean folder_write (const char *path, const char *file, GBytes *bytes,
                        GError **error) G_GNUC_WARN_UNUSED_RESULT;
-/* The same through link (): an earlier file stays, which is no error. */
+/* The same, through folder_file_renew. */
+gboolean folder_renew (const char *path, const char *file, GBytes *bytes,
+                       GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* As folder_write, through link (): an earlier file stays, which is no error. */
 gboolean folder_write_first (const char *path, const char *file, GBytes *bytes,
                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
 /* As folder_write, but without a call of the witness. The witness is called for each other file

@@ -437,7 +437,7 @@ report_stats (Driver *driver, gboolean last)
   text = stats_text (driver, last);
   g_autofree char *file = folder_node_file (getpid (), FOLDER_NODE_STATS);
   g_autoptr (GBytes) bytes = g_bytes_new (text, strlen (text));
-  if (!folder_write (driver->config.folder, file, bytes, &error) && !last)
+  if (!folder_renew (driver->config.folder, file, bytes, &error) && !last)
     driver_say (driver, "%s", error->message);
 }
 

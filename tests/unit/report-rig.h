@@ -261,6 +261,12 @@ folder_write (const char *path, const char *file, GBytes *bytes, GError **error 
 }
 
 gboolean
+folder_renew (const char *path, const char *file, GBytes *bytes, GError **error)
+{
+  return folder_write (path, file, bytes, error);
+}
+
+gboolean
 folder_remove (const char *path, GError **error G_GNUC_UNUSED)
 {
   note ("remove %s\n", path);

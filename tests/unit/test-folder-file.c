@@ -114,6 +114,82 @@ what_is_safe_is_on_the_disk (void)
   g_assert_cmpint (g_rmdir (path), ==, 0); /* no draft stays */
 }
 
+/* The number of the file's i-node. */
+static guint64
+inode_of (const char *path, const char *file)
+{
+  g_autofree char *name = g_build_filename (path, file, NULL);
+  struct stat info;
+
+  g_assert_cmpint (stat (name, &info), ==, 0);
+  g_assert_cmpint (info.st_mode & 0777, ==, 0600);
+  return info.st_ino;
+}
+
+/* A file that is renewed has the last text, however long the texts before were. No call makes a
+ * third file, and a reader that has opened the file reads one text. */
+static void
+a_file_is_renewed_in_two_places (void)
+{
+  static const char *const texts[] = { "one", "the longest of all", "2", "", "more", "6" };
+  g_autofree char *path = make_folder (), *name = g_build_filename (path, "stats", NULL);
+  guint before = open_descriptors ();
+  guint64 inodes[G_N_ELEMENTS (texts)];
+
+  for (guint i = 0; i < G_N_ELEMENTS (texts); i++)
+    {
+      g_autoptr (GBytes) bytes = g_bytes_new (texts[i], strlen (texts[i]));
+      int reader = open (name, O_RDONLY | O_CLOEXEC);
+      char text[32];
+
+      g_assert_true (folder_renew (path, "stats", bytes, NULL));
+      g_autoptr (GBytes) there = folder_bytes (path, "stats", NULL);
+      g_assert_true (g_bytes_equal (there, bytes));
+      inodes[i] = inode_of (path, "stats");
+      g_assert_cmpint (reader >= 0, ==, i > 0);
+      if (i == 0)
+        continue;
+      gssize size = read (reader, text, sizeof text);
+      g_assert_cmpmem (text, size, texts[i - 1], strlen (texts[i - 1]));
+      close (reader);
+      g_assert_cmpuint (open_descriptors (), ==, before);
+    }
+  if (inodes[0] == inodes[2]) /* FALSE: this file system cannot exchange names */
+    for (guint i = 2; i < G_N_ELEMENTS (texts); i++)
+      g_assert_cmpuint (inodes[i], ==, inodes[i - 2]);
+  else
+    g_test_skip ("names cannot be exchanged here");
+  g_assert_true (folder_remove (path, NULL));
+  g_autoptr (GBytes) bytes = g_bytes_new ("x", 1);
+  g_autoptr (GError) error = NULL;
+  g_assert_false (folder_renew (path, "stats", bytes, &error));
+  g_assert_error (error, FOLDER_ERROR, FOLDER_ERROR_FAILED);
+}
+
+/* What is there already is not written again: no file is made in the folder, not even for a
+ * moment. */
+static void
+what_is_there_is_not_written (void)
+{
+  g_autofree char *path = make_folder (), *file = folder_node_file (getpid (), FOLDER_NODE_PROCESS);
+  struct stat before, after;
+
+  g_assert_true (folder_end (path, 3, NULL, NULL));
+  g_assert_true (folder_enter (path, getpid (), NULL));
+  guint64 inode = inode_of (path, file);
+  g_assert_cmpint (stat (path, &before), ==, 0);
+  for (guint i = 0; i < 50; i++)
+    {
+      g_assert_true (folder_end (path, 4, NULL, NULL));
+      g_assert_true (folder_enter (path, getpid (), NULL));
+    }
+  g_assert_cmpint (stat (path, &after), ==, 0);
+  g_assert_cmpint (after.st_mtim.tv_sec, ==, before.st_mtim.tv_sec);
+  g_assert_cmpint (after.st_mtim.tv_nsec, ==, before.st_mtim.tv_nsec);
+  g_assert_cmpuint (inode_of (path, file), ==, inode);
+  g_assert_true (folder_remove (path, NULL));
+}
+
 /* A folder inside a run's folder was made by somebody else and stays. */
 static void
 folders_of_others_stay (void)
@@ -352,6 +428,8 @@ main (int argc, char **argv)
   g_test_add_func ("/folder-file/a-file-comes-in-pieces", a_file_comes_in_pieces);
   g_test_add_func ("/folder-file/what-is-safe-is-on-the-disk", what_is_safe_is_on_the_disk);
   g_test_add_func ("/folder-file/a-file-is-there-when-it-is-told", a_file_is_there_when_it_is_told);
+  g_test_add_func ("/folder-file/a-file-is-renewed-in-two-places", a_file_is_renewed_in_two_places);
+  g_test_add_func ("/folder-file/what-is-there-is-not-written", what_is_there_is_not_written);
   g_test_add_func ("/folder-file/a-code-is-a-byte", a_code_is_a_byte);
   g_test_add_func ("/folder-file/folders-of-others-stay", folders_of_others_stay);
   g_test_add_func ("/folder-file/names-have-a-length", names_have_a_length);
