@@ -404,6 +404,10 @@ try_to_join (gpointer data)
       driver_fail (driver, 1, sentence);
       return G_SOURCE_REMOVE;
     }
+  /* A node at the other end lets this one in, or the link closes. Until then another address is of
+   * no use, and the folder of a run of many nodes is long. */
+  if (g_hash_table_size (driver->mesh.links) > 0)
+    return G_SOURCE_CONTINUE;
   g_autofree char *address = live_address (driver);
   learn_run_id (driver);
   if (address != NULL)

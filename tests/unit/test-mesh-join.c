@@ -18,10 +18,12 @@ begin_to_join (void)
 }
 
 /* Each try takes the next living member, in the folder or known to the launcher, but never this
- * process. A node that listens at TCP dials TCP. */
+ * process. A node that listens at TCP dials TCP. While a link is up the folder is not read. */
 static void
 a_joiner_asks_one_after_the_other (void)
 {
+  guint64 link = 1;
+
   folder.addresses[0] = "unix:/1 tcp:1";
   folder.addresses[1] = "unix:/own";
   folder.addresses[2] = "unix:/3";
@@ -37,6 +39,12 @@ a_joiner_asks_one_after_the_other (void)
   noted ("join tcp:4\njoin tcp:4\njoin tcp:4\njoin tcp:5\n");
   turn (1);
   noted ("join tcp:1\n");
+  g_hash_table_add (driver.mesh.links, &link);
+  turn (3);
+  noted ("");
+  g_hash_table_steal (driver.mesh.links, &link);
+  turn (1);
+  noted ("join tcp:5\n");
   driver.part = PART_MEMBER;
   turn (3);
   noted ("");
