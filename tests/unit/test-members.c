@@ -448,6 +448,35 @@ test_newcomers_are_gathered (void)
   pair_end ();
 }
 
+/* The more members there are, the longer newcomers are collected: with 256 members at least as many
+ * milliseconds, but never for more than a second. */
+static void
+test_newcomers_of_a_large_run_wait_longer (void)
+{
+  guint64 before_us = 0;
+
+  pair_begin ();
+  Node *node = pair->node[0];
+  roster_found (node);
+  for (guint n = 2; n <= 600; n++)
+    {
+      g_autofree char *address = g_strdup_printf ("n%u", n);
+
+      ask_to_join (node, 10 + n, address);
+      if (n == 2)
+        continue; /* the first waits for nobody */
+      guint64 wait_us = admit_due (node) - node->now_us;
+      g_assert_cmpuint (wait_us, >=, MAX (before_us, (n - 1) * ADMIT_GATHER_US));
+      g_assert_cmpuint (wait_us, <=, G_USEC_PER_SEC);
+      g_assert_true (n <= 256 || wait_us >= 256 * 1000);
+      before_us = wait_us;
+      node->now_us += wait_us;
+      admit_tick (node);
+      g_assert_cmpuint (node->roster.members->len, ==, n);
+    }
+  pair_end ();
+}
+
 /* Of two newcomers at one address the second is admitted; both may be the same process. */
 static void
 test_newcomers_at_one_address (void)
@@ -494,6 +523,8 @@ main (int argc, char **argv)
   g_test_add_func ("/members/a-member-dies", test_a_member_dies);
   g_test_add_func ("/members/a-master-dies", test_a_master_dies);
   g_test_add_func ("/members/newcomers-are-gathered", test_newcomers_are_gathered);
+  g_test_add_func ("/members/newcomers-of-a-large-run-wait-longer",
+                   test_newcomers_of_a_large_run_wait_longer);
   g_test_add_func ("/members/newcomers-at-one-address", test_newcomers_at_one_address);
   g_test_add_func ("/members/nobody-comes-while-the-run-halts",
                    test_nobody_comes_while_the_run_halts);

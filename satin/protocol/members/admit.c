@@ -107,6 +107,15 @@ welcome (Node *node, Link *link, const NodeId *id)
   link_send (node, link, &message);
 }
 
+/* How long the next newcomers are collected. */
+static guint64
+gather_us (Node *node)
+{
+  guint64 members = node->roster.members->len;
+
+  return MIN (ADMIT_GATHER_US * members * (1 + members / ADMIT_GATHER_SHARE), ADMIT_GATHER_MAX_US);
+}
+
 /* Admits all newcomers that are still connected. If this node is no longer master, its roster tells
  * them who is. */
 static void
@@ -143,7 +152,7 @@ admit_waiting (Node *node)
         welcome (node, link, id);
     }
   link_bind_all (node);
-  node->admit.at_us = node->now_us + ADMIT_GATHER_US * node->roster.members->len;
+  node->admit.at_us = node->now_us + gather_us (node);
 }
 
 void

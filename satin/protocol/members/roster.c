@@ -111,14 +111,15 @@ keep_members (GPtrArray *old, GPtrArray *members)
     {
       Member *member = members->pdata[i], *before = roster_find_next (old, &at, &member->id);
 
-      if (before != NULL)
-        {
-          members->pdata[i] = g_rc_box_acquire (before);
+      if (before == NULL)
+        continue;
 #ifdef SATIN_PLANT_LEAVING_FORGOTTEN
-          before->leaving = FALSE;
+      before->leaving = FALSE;
 #endif
-          unref_member (member);
-        }
+      if (before == member) /* most often: each change keeps nearly all */
+        continue;
+      members->pdata[i] = g_rc_box_acquire (before);
+      unref_member (member);
     }
 }
 
