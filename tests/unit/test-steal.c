@@ -119,6 +119,7 @@ test_other_sites_come_last (void)
       start (world);
       g_free (member_of (world, 1, 2)->site);
       member_of (world, 1, 2)->site = g_strdup ("another");
+      contacts_refresh (node_at (world, 1));
       world->peer[0].deaf = !refuses;
       world->peer[2].deaf = TRUE;
       be_hungry (world, 1);

@@ -428,10 +428,16 @@ alive_check (Node *node)
   g_assert (node->alive.look_at_us <= look_at_us && node->alive.dial_at_us <= dial_at_us);
 }
 
+gboolean
+alive_dials (const Node *node)
+{
+  return node->alive.dial_at_us <= node->now_us;
+}
+
 static void
 dial_due (Node *node)
 {
-  for (guint i = 0; i < node->roster.members->len; i++)
+  for (guint i = 0; alive_dials (node) && i < node->roster.members->len; i++)
     {
       Member *member = node->roster.members->pdata[i];
       if (member->dead || member->dial != 0 || member->dial_at_us > node->now_us)
@@ -447,9 +453,11 @@ alive_tick (Node *node)
 {
   gboolean pings = node->alive.ping_at_us <= node->now_us;
 
-  if (pings || MIN (node->alive.look_at_us, node->alive.dial_at_us) <= node->now_us)
+  gboolean looks = pings || node->alive.look_at_us <= node->now_us;
+
+  if (looks || alive_dials (node))
     alive_changed (node);
-  if (pings || node->alive.look_at_us <= node->now_us)
+  if (looks)
     look (node);
   if (pings)
     {

@@ -69,6 +69,8 @@ void alive_slept (Node *node);
 void alive_heard (Node *node, Member *member);
 /* Something about a member or a link may be due earlier than before. */
 void alive_changed (Node *node);
+/* FALSE: no member is to be dialled or sought before the next change, so none need be looked at. */
+gboolean alive_dials (const Node *node);
 guint64 alive_due (Node *node);
 void alive_check (Node *node);
 void alive_tick (Node *node);

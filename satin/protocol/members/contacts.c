@@ -88,6 +88,7 @@ count (Node *node)
   for (guint i = 0; i < all; i++)
     near += roster_is_near (node, node->roster.members->pdata[i]);
   node->contacts.near_share = share_of (near, CONTACTS_NEAR (node->config.dense));
+  node->contacts.far = all - near;
   node->contacts.far_share = share_of (all - near, CONTACTS_FAR (node->config.dense));
 }
 

@@ -27,6 +27,7 @@ typedef struct Member Member;
 typedef struct
 {
   guint near_share, far_share; /* one in this many is drawn */
+  guint far;                   /* members at other sites */
   NodeId hub;
 } Contacts;
 

@@ -324,7 +324,7 @@ void
 reach_tick (Node *node)
 {
   answer_questions (node);
-  for (guint i = 0; i < node->roster.members->len; i++)
+  for (guint i = 0; alive_dials (node) && i < node->roster.members->len; i++)
     {
       Member *member = node->roster.members->pdata[i];
       if (member->dead || member->seek_at_us > node->now_us)

@@ -210,7 +210,7 @@ steal_go_on (Node *node)
   StealLane *near = &node->steal.lanes[STEAL_NEAR], *far = &node->steal.lanes[STEAL_FAR];
 
   go_on (node, near);
-  if (node->config.steal == NODE_STEAL_CRS && may_ask (node, far)
+  if (node->config.steal == NODE_STEAL_CRS && node->contacts.far > 0 && may_ask (node, far)
       && (!node_id_is_none (&far->offer)
           || (!is_pausing (node, far) && has_victim (node, far, TRUE)
               && !has_victim (node, near, FALSE))))
@@ -350,6 +350,7 @@ steal_check (Node *node)
       g_assert (!is_in_flight (lane) || roster_find (node, &lane->victim) != NULL);
       g_assert (node_id_is_none (&lane->offer) || roster_find (node, &lane->offer) != NULL);
       g_assert (lane->batch >= 1 && lane->batch <= STEAL_COUNT_MAX);
+      g_assert (i == STEAL_NEAR || node->contacts.far > 0 || !has_victim (node, lane, TRUE));
     }
   for (guint i = 0; i < steal->refused->len; i++)
     g_assert (roster_find (node, &g_array_index (steal->refused, NodeId, i)) != NULL);
