@@ -180,6 +180,7 @@ test_has_an_heir_at_its_site (void)
 
   g_free (eldest->site);
   eldest->site = g_strdup ("far");
+  contacts_refresh (node_at (world, 1));
   hand_over (world, 2);
 }
 
