@@ -120,16 +120,27 @@ carried_by (GBytes *bytes)
   return message_decode (content, &message, NULL) ? g_bytes_ref (message.value) : NULL;
 }
 
+/* (transfer full) (nullable): the innermost one: a route may lead over a link that is a route. */
+static GBytes *
+innermost (GBytes *bytes)
+{
+  GBytes *carried = carried_by (bytes);
+
+  for (GBytes *inner; carried != NULL && (inner = carried_by (carried)) != NULL; carried = inner)
+    g_bytes_unref (carried);
+  return carried;
+}
+
 /* (transfer full) (nullable): what this process says with these bytes if it may be a SAVE, directly
  * or by way of other nodes; NULL: something else, or it only passes on what it has just heard. */
 static GBytes *
 own_words (const Sim *sim, GBytes *bytes)
 {
-  g_autoptr (GBytes) carried = carried_by (bytes);
+  g_autoptr (GBytes) carried = innermost (bytes);
 
   if (carried == NULL)
     return say_kind (bytes) == MESSAGE_SAVE ? say_content (bytes) : NULL;
-  g_autoptr (GBytes) heard = carried_by (sim->heard);
+  g_autoptr (GBytes) heard = innermost (sim->heard);
   return heard != NULL && g_bytes_equal (carried, heard) ? NULL : say_content (carried);
 }
 
