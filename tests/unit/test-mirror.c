@@ -99,16 +99,25 @@ test_it_survives_lender_and_holder (void)
   g_assert_true (said (world, 1, "KNOWN /3 finished"));
 }
 
+/* n2 has finished, and the copy is on its way to the keeper, n1. */
+static World *
+world_with_a_late_keeper (void)
+{
+  World *world = world_of (4);
+
+  lend_to (world, 2);
+  world->peer[1].late = TRUE;
+  finish (world, 2, PATH);
+  return world;
+}
+
 /* T4-5: as long as the keeper has no copy, the holder keeps the result, though it was acknowledged.
  */
 static void
 test_the_holder_has_it_until_the_keeper_does (void)
 {
-  g_autoptr (World) world = world_of (4);
+  g_autoptr (World) world = world_with_a_late_keeper ();
 
-  lend_to (world, 2);
-  world->peer[1].late = TRUE;
-  finish (world, 2, PATH);
   g_assert_true (said (world, 0, "PUT 1"));
   g_assert_cmpuint (stats_of (world, 2).held, ==, 1);
   world->peer[1].late = FALSE;
@@ -121,11 +130,8 @@ test_the_holder_has_it_until_the_keeper_does (void)
 static void
 test_the_mark_of_the_copy_confirms_it (void)
 {
-  g_autoptr (World) world = world_of (4);
+  g_autoptr (World) world = world_with_a_late_keeper ();
 
-  lend_to (world, 2);
-  world->peer[1].late = TRUE;
-  finish (world, 2, PATH);
   Message copied = { .kind = MESSAGE_COPIED, .number = node_at (world, 2)->buddy.marks };
   deliver (world, link_between (world, 2, 3), 2, &copied);
   g_assert_cmpuint (stats_of (world, 2).held, ==, 1);
