@@ -39,6 +39,14 @@ typedef enum
 
 ScribeFinish scribe_finish_after (ScribeFinish from, ScribeFinishEvent event);
 
+/* What the other thread wants published. */
+typedef enum
+{
+  SCRIBE_ASKED_NOTHING,
+  SCRIBE_ASKED_IF_WORTH, /* scribe_offer */
+  SCRIBE_ASKED_NOW       /* scribe_finish */
+} ScribeAsked;
+
 struct Scribe
 {
   guint64 interval_us;
@@ -52,7 +60,8 @@ struct Scribe
   pthread_cond_t wake;
   Inbox *inbox;
   GQueue requests; /* of ScribeRequest */
-  gboolean is_finishing, is_ending, is_delivered;
+  ScribeAsked asked;
+  gboolean is_ending, is_delivered;
   ScribeStats stats;
 
   Ledger *ledger; /* the thread's own, from here on */
@@ -67,6 +76,7 @@ struct Scribe
   guint64 took_us[2];   /* the last publication of a base, and of a delta; 0: there was none */
   Publication made;     /* the last publication, or the one under way */
   Pace pace;
+  gboolean gets_offers; /* scribe_offer was called */
   guint64 paid_us; /* the thread's processor time at the last publication */
 
   Left *left;

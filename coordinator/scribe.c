@@ -266,7 +266,7 @@ is_urgent (const Scribe *scribe)
   gsize bytes_max = scribe->is_thrifty ? INBOX_BYTES_THRIFTY : INBOX_BYTES_MAX;
   gboolean is_large = scribe->inbox->bytes > bytes_max
                       || g_hash_table_size (scribe->inbox->rows) > INBOX_ROWS_MAX;
-  return scribe->is_finishing || scribe->is_ending || scribe->is_delivered
+  return scribe->asked == SCRIBE_ASKED_NOW || scribe->is_ending || scribe->is_delivered
          || scribe->requests.length > 0 || (is_large && !scribe->is_failing);
 }
 
@@ -278,15 +278,43 @@ wait_until (Scribe *scribe, gint64 deadline_us)
   pthread_cond_timedwait (&scribe->wake, &scribe->lock, &deadline);
 }
 
-/* With the lock. When to publish the rows that have come so far. */
+/* With the lock. When a publication of the rows that have come so far is worth its cost. */
+static gint64
+worth_us (const Scribe *scribe)
+{
+  guint64 bytes = ledger_stats (scribe->ledger).bytes + scribe->inbox->bytes;
+  return scribe->is_thrifty
+             ? scribe->pace.published_us + (gint64)pace_rest_us (&scribe->pace, bytes)
+             : 0;
+}
+
+/* With the lock. When to publish them without being asked. */
 static gint64
 tick_of (const Scribe *scribe)
 {
-  guint64 bytes = ledger_stats (scribe->ledger).bytes + scribe->inbox->bytes;
-  if (!scribe->is_thrifty)
-    return scribe->tick_us;
-  return MAX (scribe->tick_us,
-              scribe->pace.published_us + (gint64)pace_rest_us (&scribe->pace, bytes));
+  gint64 tick_us = MAX (scribe->tick_us, worth_us (scribe));
+  return tick_us + (scribe->gets_offers ? (gint64)scribe->interval_us : 0);
+}
+
+/* With the lock. Accepts an offer, or declines it. */
+static void
+consider (Scribe *scribe, gint64 now_us)
+{
+  gint64 rest_us = worth_us (scribe) - now_us;
+  if (scribe->asked != SCRIBE_ASKED_IF_WORTH)
+    return;
+  scribe->gets_offers = TRUE;
+  scribe->asked = rest_us <= 0 ? SCRIBE_ASKED_NOW : SCRIBE_ASKED_NOTHING;
+  if (rest_us <= 0)
+    return;
+  ScribeNews news = { .kind = SCRIBE_PUBLISHED,
+                      .final = TRUE,
+                      .ticket = scribe->told,
+                      .rest_us = (guint64)rest_us,
+                      .generation = ledger_stats (scribe->ledger).generation };
+  pthread_mutex_unlock (&scribe->lock);
+  scribe_tell (scribe, &news);
+  pthread_mutex_lock (&scribe->lock);
 }
 
 /* With the lock. FALSE: the end; `round` has everything that is still to be written. */
@@ -297,6 +325,7 @@ wait_for_round (Scribe *scribe, ScribeRound *round)
   for (;;)
     {
       gint64 now = g_get_monotonic_time ();
+      consider (scribe, now);
       gboolean is_due
           = !scribe->reads_only
             && (is_dirty || scribe->told != scribe->written
@@ -313,8 +342,9 @@ wait_for_round (Scribe *scribe, ScribeRound *round)
   scribe->inbox = inbox_new ();
   round->requests = scribe->requests;
   g_queue_init (&scribe->requests);
-  round->is_finishing = scribe->is_finishing;
-  scribe->is_finishing = scribe->is_delivered = FALSE;
+  round->is_finishing = scribe->asked == SCRIBE_ASKED_NOW;
+  scribe->asked = SCRIBE_ASKED_NOTHING;
+  scribe->is_delivered = FALSE;
   return !scribe->is_ending;
 }
 
@@ -429,157 +459,15 @@ scribe_new (const ScribeConfig *config, Identity *identity, GError **error)
   return scribe;
 }
 
-static void
-lock (Scribe *scribe)
-{
-  pthread_mutex_lock (&scribe->lock);
-}
-
-static void
-unlock_and_wake (Scribe *scribe)
-{
-  pthread_cond_signal (&scribe->wake);
-  pthread_mutex_unlock (&scribe->lock);
-}
-
 void
 scribe_free (Scribe *scribe)
 {
   if (scribe == NULL)
     return;
-  lock (scribe);
+  pthread_mutex_lock (&scribe->lock);
   scribe->is_ending = TRUE;
-  unlock_and_wake (scribe);
+  pthread_cond_signal (&scribe->wake);
+  pthread_mutex_unlock (&scribe->lock);
   g_thread_join (scribe->thread);
   scribe_done (scribe);
-}
-
-void
-scribe_save (Scribe *scribe, GPtrArray *rows)
-{
-  gsize n;
-  g_autofree gpointer *items = g_ptr_array_steal (rows, &n);
-  g_ptr_array_unref (rows);
-  lock (scribe);
-  for (gsize i = 0; i < n; i++)
-    inbox_add_row (scribe->inbox, items[i]);
-  unlock_and_wake (scribe);
-}
-
-void
-scribe_ticket (Scribe *scribe, guint64 ticket)
-{
-  lock (scribe);
-  scribe->inbox->ticket = ticket;
-  unlock_and_wake (scribe);
-}
-
-void
-scribe_constant (Scribe *scribe, const char *name, const char *type, GBytes *value)
-{
-  lock (scribe);
-  inbox_add_value (scribe->inbox->constants, name, type, value);
-  unlock_and_wake (scribe);
-}
-
-void
-scribe_best (Scribe *scribe, const char *name, const char *type, GBytes *value, const char *text)
-{
-  lock (scribe);
-  inbox_add_value (scribe->inbox->bests, name, type, value);
-  if (text != NULL)
-    g_hash_table_replace (scribe->inbox->shown, g_strdup (name), g_strdup (text));
-  unlock_and_wake (scribe);
-}
-
-void
-scribe_joined (Scribe *scribe, const NodeId *id, const char *host, const char *site,
-               const char *address)
-{
-  InboxMember member = { .id = *id,
-                         .host = (char *)host,
-                         .site = (char *)site,
-                         .address = (char *)address,
-                         .at = g_get_real_time () / G_USEC_PER_SEC };
-  lock (scribe);
-  inbox_add_member (scribe->inbox, &member);
-  unlock_and_wake (scribe);
-}
-
-static void
-add_event (Scribe *scribe, const InboxEvent *event)
-{
-  lock (scribe);
-  inbox_add_event (scribe->inbox, event);
-  unlock_and_wake (scribe);
-}
-
-void
-scribe_event (Scribe *scribe, const char *kind, const NodeId *node, const char *path,
-              guint64 work_us, const char *detail)
-{
-  add_event (scribe, &(InboxEvent){ .kind = (char *)kind,
-                                    .path = (char *)path,
-                                    .detail = (char *)detail,
-                                    .node = node != NULL ? *node : NODE_ID_NONE,
-                                    .work_us = work_us,
-                                    .at = g_get_real_time () / G_USEC_PER_SEC });
-}
-
-void
-scribe_told (Scribe *scribe, const char *kind, const NodeId *node, const char *path,
-             guint64 work_us, const char *detail, gint64 age_us)
-{
-  add_event (scribe, &(InboxEvent){ .kind = (char *)kind,
-                                    .path = (char *)path,
-                                    .detail = (char *)detail,
-                                    .node = *node,
-                                    .work_us = work_us,
-                                    .at = (g_get_real_time () - age_us) / G_USEC_PER_SEC,
-                                    .told = TRUE });
-}
-
-void
-scribe_present (Scribe *scribe, const GArray *ids)
-{
-  lock (scribe);
-  g_clear_pointer (&scribe->inbox->present, g_array_unref);
-  scribe->inbox->present = g_array_copy ((GArray *)ids);
-  unlock_and_wake (scribe);
-}
-
-void
-scribe_answer (Scribe *scribe, GBytes *answer, int exit_code)
-{
-  lock (scribe);
-  inbox_answer (scribe->inbox, answer, exit_code);
-  unlock_and_wake (scribe);
-}
-
-void
-scribe_load (Scribe *scribe, const char *path)
-{
-  ScribeRequest *request = g_new0 (ScribeRequest, 1);
-  request->is_everything = path == NULL;
-  if (path != NULL)
-    g_strlcpy (request->path, path, sizeof request->path);
-  lock (scribe);
-  g_queue_push_tail (&scribe->requests, request);
-  unlock_and_wake (scribe);
-}
-
-void
-scribe_finish (Scribe *scribe)
-{
-  lock (scribe);
-  scribe->is_finishing = TRUE;
-  unlock_and_wake (scribe);
-}
-
-void
-scribe_stats (Scribe *scribe, ScribeStats *stats)
-{
-  lock (scribe);
-  *stats = scribe->stats;
-  pthread_mutex_unlock (&scribe->lock);
 }

@@ -19,7 +19,7 @@ typedef struct Scribe Scribe;
 typedef enum
 {
   SCRIBE_RESTORED,  /* rows: a batch of saved rows; `final` on the last batch of the request */
-  SCRIBE_PUBLISHED, /* generation; final: it answers scribe_finish */
+  SCRIBE_PUBLISHED, /* generation; final: it answers scribe_finish or scribe_offer */
   /* error: writing or publishing failed, reported at most once a minute; the scribe tries again.
    * Also once for a damaged file that was taken over: what was kept of it, and under which name.
    * With `final` (always reported): it answers scribe_finish, the saved rows stay unpublished, and
@@ -121,6 +121,11 @@ void scribe_load (Scribe *scribe, const char *path);
  * error when it failed. When nothing changed since the last publication it answers at once with
  * that generation. */
 void scribe_finish (Scribe *scribe);
+/* The same if it is worth its cost (pace.h). Else nothing is written yet, and the answer tells the
+ * generation and the ticket of the last publication, and the time until it is worth its cost. After
+ * the first such call the scribe waits longer before it publishes by itself: the next call is
+ * expected first. */
+void scribe_offer (Scribe *scribe);
 
 typedef struct
 {

@@ -26,7 +26,7 @@ static struct
   guint n_trouble, n_final, n_failed, n_said;
   guint waits_at_news; /* n_waits when it last failed */
   guint n_published, n_loaded, n_loads;
-  guint64 ticket, generation, commit_us;
+  guint64 ticket, generation, commit_us, rest_us;
 } seen = { .lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER };
 
 gint64
@@ -102,6 +102,7 @@ note (const ScribeNews *news, void *unused)
       seen.ticket = news->ticket;
       seen.generation = news->generation;
       seen.commit_us = news->commit_us;
+      seen.rest_us = news->rest_us;
       seen.n_published++;
       seen.n_final += news->final;
     }
@@ -381,6 +382,79 @@ test_when_it_is_tried_again (void)
     }
 }
 
+/* Rows of which a publication costs half a minute's share at least. */
+static void
+save_large (Scribe *scribe, guint ticket)
+{
+  const guint bytes = 20 * 1000 * 1000;
+  Row *row = row_make ("/1", 1, 1, 0.1);
+  g_bytes_unref (row->value);
+  row->value = g_bytes_new_take (g_malloc0 (bytes), bytes);
+  save_one (scribe, row);
+  scribe_ticket (scribe, ticket);
+}
+
+/* An offer is taken if a publication is worth its cost. Else it is answered at once, by the last
+ * publication's ticket, and with the time until one is. A publication that is wanted does not wait.
+ * If an interval was stated, each is worth its cost. */
+static void
+test_offers (void)
+{
+  for (int is_thrifty = FALSE; is_thrifty <= TRUE; is_thrifty++)
+    {
+      g_autoptr (Place) place = place_new ();
+      Scribe *scribe = begin_as (place, is_thrifty);
+      save_one (scribe, row_make ("/0", 1, 1, 0.1));
+      scribe_ticket (scribe, 1);
+      scribe_offer (scribe); /* the first is always worth it */
+      wait_for (&seen.n_final, 1);
+      g_assert_cmpuint (seen.ticket, ==, 1);
+      g_assert_cmpuint (seen.generation, ==, 1);
+      save_large (scribe, 2);
+      scribe_offer (scribe);
+      wait_for (&seen.n_final, 2);
+      g_assert_cmpuint (seen.ticket, ==, is_thrifty ? 1 : 2);
+      g_assert_cmpuint (seen.generation, ==, is_thrifty ? 1 : 2);
+      if (is_thrifty)
+        {
+          g_assert_cmpuint (seen.rest_us, >=, 20 * G_USEC_PER_SEC);
+          assert_answer (place->target, "SELECT count(*) FROM result", "1");
+          move_clock ((gint64)seen.rest_us);
+          scribe_offer (scribe);
+          wait_for (&seen.n_final, 3);
+          g_assert_cmpuint (seen.ticket, ==, 2);
+          save_large (scribe, 3);
+          scribe_finish (scribe);
+          wait_for (&seen.n_final, 4);
+          g_assert_cmpuint (seen.ticket, ==, 3);
+        }
+      finish_well (scribe, place, "2");
+    }
+}
+
+/* After an offer the scribe expects another one, so it publishes by itself an interval later than
+ * it would. */
+static void
+test_an_offer_is_waited_for (void)
+{
+  g_autoptr (Place) place = place_new ();
+  Scribe *scribe = begin (place);
+  for (guint i = 0; i < 2; i++)
+    {
+      save_one (scribe, row_make ("/0", i, 1, 0.1));
+      (i == 0 ? scribe_finish : scribe_offer) (scribe);
+      wait_for (&seen.n_final, i + 1);
+      guint n_waits = seen.n_waits; /* nothing is due now, so no wait has an end */
+      save_one (scribe, row_make ("/1", i, 1, 0.1));
+      wait_for (&seen.n_waits, n_waits + 1);
+      pthread_mutex_lock (&seen.lock);
+      gint64 rest_us = seen.until_us - g_get_monotonic_time ();
+      pthread_mutex_unlock (&seen.lock);
+      g_assert_cmpint (rest_us, ==, (i + 1) * INTERVAL_US);
+    }
+  finish_well (scribe, place, "2");
+}
+
 /* A scribe that only reads answers loads, with what was saved meanwhile. It acknowledges nothing,
  * since nothing is published. */
 static void
@@ -420,6 +494,8 @@ main (int argc, char **argv)
   g_test_add_func ("/scribe-time/what-waits-in-memory-is-limited",
                    test_what_waits_in_memory_is_limited);
   g_test_add_func ("/scribe-time/when-it-is-tried-again", test_when_it_is_tried_again);
+  g_test_add_func ("/scribe-time/offers", test_offers);
+  g_test_add_func ("/scribe-time/an-offer-is-waited-for", test_an_offer_is_waited_for);
   g_test_add_func ("/scribe-time/a-reader-has-no-ticks", test_a_reader_has_no_ticks);
   return g_test_run ();
 }
