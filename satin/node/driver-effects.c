@@ -299,6 +299,9 @@ carry_to_keeper (Driver *driver, NodeEffect *effect)
     case NODE_EFFECT_PUBLISH:
       keeper_publish (driver);
       break;
+    case NODE_EFFECT_PUBLISH_IF_WORTH:
+      keeper_offer (driver);
+      break;
     case NODE_EFFECT_FINAL:
       keeper_final (driver);
       break;

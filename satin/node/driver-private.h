@@ -208,10 +208,11 @@ void keeper_event (Driver *driver, const NodeEffect *effect);
 /* Carries out NODE_EFFECT_SALVAGE: the scribe reports the rows of the file at and below `path`. */
 void keeper_salvage (Driver *driver, const char *path);
 /* Carries out NODE_EFFECT_FINAL: the run ends, so all is published, with the nodes that are
- * present. keeper_publish does so without the nodes, and the run goes on. Without a scribe both
- * only step NODE_EVENT_PUBLISHED soon. */
+ * present. keeper_publish does so without the nodes, and the run goes on; keeper_offer does so if
+ * it is worth its cost. Without a scribe all three only step NODE_EVENT_PUBLISHED soon. */
 void keeper_final (Driver *driver);
 void keeper_publish (Driver *driver);
+void keeper_offer (Driver *driver);
 /* Stores the present value of BEST number `best`. */
 void keeper_best (Driver *driver, guint best);
 /* Stores a constant or an input. */

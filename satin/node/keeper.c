@@ -489,6 +489,27 @@ on_nothing_to_publish (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
+static void
+ask (Driver *driver, void (*to_publish) (Scribe *))
+{
+  if (driver->scribe != NULL)
+    to_publish (driver->scribe);
+  else
+    driver_post (driver, on_nothing_to_publish, driver);
+}
+
+void
+keeper_publish (Driver *driver)
+{
+  ask (driver, scribe_finish);
+}
+
+void
+keeper_offer (Driver *driver)
+{
+  ask (driver, scribe_offer);
+}
+
 void
 keeper_final (Driver *driver)
 {
@@ -501,15 +522,6 @@ keeper_final (Driver *driver)
       scribe_present (driver->scribe, ids);
     }
   keeper_publish (driver);
-}
-
-void
-keeper_publish (Driver *driver)
-{
-  if (driver->scribe != NULL)
-    scribe_finish (driver->scribe);
-  else
-    driver_post (driver, on_nothing_to_publish, driver);
 }
 
 void

@@ -292,9 +292,12 @@ typedef enum
                           more than once: equal events are one row. Nodes that joined or left are
                           such events */
   NODE_EFFECT_FINAL,   /* publish all saved rows; answered by PUBLISHED with final */
-  NODE_EFFECT_PUBLISH, /* the same, and the run goes on; never two of these at a time */
-  NODE_EFFECT_SAVED,   /* a round of saving is over: number (generation), failed. text (nullable):
-                          these members did not scan in time, so their results may not be saved */
+  NODE_EFFECT_PUBLISH, /* the same, and the run goes on; never two of this and the next at a time */
+  NODE_EFFECT_PUBLISH_IF_WORTH, /* the same; the answer may also be that publishing is not worth its
+                                   cost yet: the generation and SAVE of the last publication, and
+                                   rest_us */
+  NODE_EFFECT_SAVED, /* a round of saving is over: number (generation), failed. text (nullable):
+                        these members did not scan in time, so their results may not be saved */
   NODE_EFFECT_CHECKPOINT, /* text: the run, which had no checkpoint, has one there from now on */
   NODE_EFFECT_WARN,       /* text: a warning for people */
   NODE_EFFECT_LOG         /* text: one line for the node's log */

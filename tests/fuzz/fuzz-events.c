@@ -113,8 +113,7 @@ watch (World *world, guint who, const NodeEffect *effect)
     case NODE_EFFECT_TELL:
       owe (engine, effect, FALSE);
       break;
-    case NODE_EFFECT_FINAL:
-    case NODE_EFFECT_PUBLISH:
+    case NODE_EFFECT_FINAL ... NODE_EFFECT_PUBLISH_IF_WORTH:
       owe (engine, effect, TRUE);
       break;
     case NODE_EFFECT_RETIRE:
@@ -312,8 +311,7 @@ give_answer (guint who)
     case NODE_EFFECT_TELL:
       say_work (who);
       break;
-    case NODE_EFFECT_FINAL:
-    case NODE_EFFECT_PUBLISH:
+    case NODE_EFFECT_FINAL ... NODE_EFFECT_PUBLISH_IF_WORTH:
       publish (who, TRUE);
       break;
     case NODE_EFFECT_COORDINATOR:

@@ -356,14 +356,16 @@ void
 check_epochs (Sim *sim, Process *process)
 {
   guint64 begun, ended;
+  gboolean declined = process->scribe.declined && process->scribe.work != NULL;
+  const Store *store = declined ? process->scribe.work : &sim->published;
 
   if (sim->plan->buddies != SIM_CUT)
     return;
   node_epochs (process->node, &begun, &ended);
   gboolean over = ended > process->epochs_ended && epochs_are_whole (sim)
-                  && sim->published.generation > sim->epoch_at;
+                  && (declined || sim->published.generation > sim->epoch_at);
   for (guint32 i = 0; over && i < sim->plan->tree->n; i++)
-    if (sim->epoch[i] > 0 && !check_is_forgotten (sim, i) && !store_covers (&sim->published, i))
+    if (sim->epoch[i] > 0 && !check_is_forgotten (sim, i) && !store_covers (store, i))
       sim_fail (sim, "I29: '%s' was finished when the epoch began, which has not saved it",
                 sim->plan->tree->jobs[i].path);
   gboolean new = begun > process->epochs_begun;

@@ -100,6 +100,7 @@ keeper_open (Sim *sim, Process *process, const NodeEffect *effect)
   };
   store_init (scribe->work, sim->plan->tree);
   store_unite (scribe->work, &sim->published);
+  scribe->told_generation = sim->published.generation;
   sim_expect (sim, sim->now_us + rng_between (&sim->world_rng, 100, 3000), HAPPEN_OPENED,
               process->number)
       ->number
@@ -188,6 +189,8 @@ end_put (Sim *sim, Process *process, guint64 began_us)
   sim->outcome->races += raced;
   check_published (sim, raced ? scribe->looked : &before);
   gboolean final = scribe->put_final;
+  scribe->told_saves = scribe->put_saves;
+  scribe->told_generation = scribe->put->generation;
   NodeEvent event = { .kind = NODE_EVENT_PUBLISHED,
                       .number = scribe->put->generation,
                       .saved = scribe->put_saves,
@@ -215,10 +218,33 @@ keeper_answer (Sim *sim, Process *process, GBytes *answer)
 }
 
 void
-keeper_finish (Sim *sim, Process *process, gboolean final G_GNUC_UNUSED)
+keeper_finish (Sim *sim, Process *process, NodeEffectKind kind)
 {
+  if (kind == NODE_EFFECT_PUBLISH_IF_WORTH && rng_below (&sim->world_rng, 3) == 0)
+    {
+      sim_expect (sim, sim->now_us + 1, HAPPEN_DECLINED, process->number)->number
+          = process->scribe.life;
+      return;
+    }
+  process->scribe.declined = FALSE;
   process->scribe.final_due = TRUE;
   begin_put (sim, process);
+}
+
+static void
+decline (Sim *sim, Process *process)
+{
+  SimScribe *scribe = &process->scribe;
+  NodeEvent event = { .kind = NODE_EVENT_PUBLISHED,
+                      .number = scribe->told_generation,
+                      .saved = scribe->told_saves,
+                      .rest_us = rng_below (&sim->world_rng, 3 * sim->plan->publish_us),
+                      .final = TRUE };
+
+  if (scribe->retiring)
+    return;
+  scribe->declined = TRUE;
+  sim_step (sim, process, &event);
 }
 
 /* Publishes once more, then ends. */
@@ -350,6 +376,9 @@ keeper_happen (Sim *sim, Process *process, const Happen *happen)
       break;
     case HAPPEN_PUT:
       end_put (sim, process, happen->link);
+      break;
+    case HAPPEN_DECLINED:
+      decline (sim, process);
       break;
     case HAPPEN_SALVAGED:
       end_salvage (sim, process, (guint32)happen->link);

@@ -489,7 +489,8 @@ process_carry_out (Sim *sim, Process *process, NodeEffect *effect)
       break;
     case NODE_EFFECT_FINAL:
     case NODE_EFFECT_PUBLISH:
-      keeper_finish (sim, process, effect->kind == NODE_EFFECT_FINAL);
+    case NODE_EFFECT_PUBLISH_IF_WORTH:
+      keeper_finish (sim, process, effect->kind);
       break;
     case NODE_EFFECT_WARN:
     case NODE_EFFECT_LOG:

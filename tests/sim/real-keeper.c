@@ -331,7 +331,7 @@ keeper_answer (Sim *sim, Process *process, GBytes *answer)
 }
 
 void
-keeper_finish (Sim *sim, Process *process, gboolean final)
+keeper_finish (Sim *sim, Process *process, NodeEffectKind kind)
 {
   RealKeeper *keeper = keeper_of (process);
   g_autoptr (GArray) members = node_members (process->node);
@@ -345,9 +345,12 @@ keeper_finish (Sim *sim, Process *process, gboolean final)
     }
   for (guint i = 0; i < members->len; i++)
     g_array_append_val (ids, g_array_index (members, NodeMember, i).id);
-  if (final)
+  if (kind == NODE_EFFECT_FINAL)
     scribe_present (keeper->scribe, ids);
-  scribe_finish (keeper->scribe);
+  if (kind == NODE_EFFECT_PUBLISH_IF_WORTH)
+    scribe_offer (keeper->scribe);
+  else
+    scribe_finish (keeper->scribe);
 }
 
 void

@@ -27,6 +27,7 @@ typedef enum
   HAPPEN_OPENED,   /* The scribe has read the checkpoint. */
   HAPPEN_PUBLISH,  /* The scribe reads the published file and begins to write. */
   HAPPEN_PUT,      /* It replaces the published file. */
+  HAPPEN_DECLINED, /* It says that publishing is not worth its cost. */
   HAPPEN_BID,      /* A timed commit ends. */
   HAPPEN_SALVAGED,
   HAPPEN_TELL,   /* The driver reports the work of the engine. */
@@ -61,6 +62,8 @@ typedef struct
   Store *put, *looked; /* Of that publication: the united rows, and the file that it read; NULL
                         * before the first one. */
   guint64 put_saves, looked_tag;
+  guint64 told_saves, told_generation; /* Of the last publication that ended. */
+  gboolean declined;  /* The last PUBLISH_IF_WORTH was answered without a publication. */
   gboolean put_final; /* The publication answers FINAL or PUBLISH. */
   gboolean final_due; /* A publication that does is to follow. */
   gboolean retiring;  /* The publication is to be the last. */
@@ -244,7 +247,7 @@ void keeper_open (Sim *sim, Process *process, const NodeEffect *effect);
 void keeper_retire (Sim *sim, Process *process);
 void keeper_answer (Sim *sim, Process *process, GBytes *answer);
 /* `final`: the run ends. */
-void keeper_finish (Sim *sim, Process *process, gboolean final);
+void keeper_finish (Sim *sim, Process *process, NodeEffectKind kind);
 void keeper_bid (Sim *sim, Process *process);
 gboolean keeper_can_write (const Process *process);
 /* A while later reports the saved rows of this job and of all jobs below it. */

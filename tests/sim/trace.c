@@ -19,13 +19,27 @@ static const char *const event_names[] = {
 };
 G_STATIC_ASSERT (G_N_ELEMENTS (event_names) == NODE_EVENT_CHECKPOINT + 1);
 
-static const char *const effect_names[]
-    = { "SEND",    "DIAL",    "CLOSE",  "TIMER",      "LEND",    "REQUEST", "RUN",
-        "UNRUN",   "PUT",     "BACK",   "KNOWN",      "FORGET",  "SCAN",    "HALT",
-        "DIFFERS", "BEST",    "TELL",   "JOINED",     "MASTER",  "DEPOSED", "CONSTANT",
-        "START",   "RESULT",  "LEAVE",  "REFUSED",    "STAYED",  "END",     "COORDINATOR",
-        "RETIRE",  "BID",     "ANSWER", "SAVE",       "SALVAGE", "MEMBER",  "EVENT",
-        "FINAL",   "PUBLISH", "SAVED",  "CHECKPOINT", "WARN",    "LOG" };
+static const char *const effect_names[] = { "SEND",     "DIAL",
+                                            "CLOSE",    "TIMER",
+                                            "LEND",     "REQUEST",
+                                            "RUN",      "UNRUN",
+                                            "PUT",      "BACK",
+                                            "KNOWN",    "FORGET",
+                                            "SCAN",     "HALT",
+                                            "DIFFERS",  "BEST",
+                                            "TELL",     "JOINED",
+                                            "MASTER",   "DEPOSED",
+                                            "CONSTANT", "START",
+                                            "RESULT",   "LEAVE",
+                                            "REFUSED",  "STAYED",
+                                            "END",      "COORDINATOR",
+                                            "RETIRE",   "BID",
+                                            "ANSWER",   "SAVE",
+                                            "SALVAGE",  "MEMBER",
+                                            "EVENT",    "FINAL",
+                                            "PUBLISH",  "PUBLISH_IF_WORTH",
+                                            "SAVED",    "CHECKPOINT",
+                                            "WARN",     "LOG" };
 G_STATIC_ASSERT (G_N_ELEMENTS (effect_names) == NODE_EFFECT_LOG + 1);
 
 /* One step of a multiplicative hash; sim.c spreads the bits of the whole. */

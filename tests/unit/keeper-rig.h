@@ -23,7 +23,7 @@ struct Scribe
 {
   ScribeConfig config;
   char *given; /* The run for which it was opened. */
-  guint joined, constants, bests, loads, finished, freed;
+  guint joined, constants, bests, loads, finished, offered, freed;
   guint64 ticket;
   gint64 age_us;
 };
@@ -87,6 +87,13 @@ scribe_finish (Scribe *scribe)
 {
   scribe->finished++;
   note ("finish; ");
+}
+
+void
+scribe_offer (Scribe *scribe)
+{
+  scribe->offered++;
+  note ("offer; ");
 }
 
 void

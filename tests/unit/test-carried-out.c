@@ -150,6 +150,7 @@ PLAYS (keeper_retire, "retire")
 PLAYS (keeper_bid, "bid")
 PLAYS (keeper_final, "final")
 PLAYS (keeper_publish, "publish")
+PLAYS (keeper_offer, "offer")
 PLAYS_EFFECT (keeper_open, "open", number)
 PLAYS_EFFECT (keeper_event, "event", number)
 PLAYS_EFFECT (mesh_send, "send", link)
@@ -342,6 +343,7 @@ static const struct
               { NODE_EFFECT_EVENT, "event 11" },
               { NODE_EFFECT_FINAL, "final" },
               { NODE_EFFECT_PUBLISH, "publish" },
+              { NODE_EFFECT_PUBLISH_IF_WORTH, "offer" },
               { NODE_EFFECT_MEMBER, "joined 2 text2 two text" },
               { NODE_EFFECT_STAYED, "" },
               { NODE_EFFECT_MASTER, "" },

@@ -442,6 +442,40 @@ test_a_costly_epoch_is_followed_by_a_rest (void)
     }
 }
 
+/* An epoch that nobody asked for is published if that is worth its cost. If it is not, the epoch
+ * ends all the same; one that is asked for meanwhile begins, and is published, at once. */
+static void
+test_one_that_is_not_worth_it_ends (void)
+{
+  const guint64 rest_us = 15 * G_USEC_PER_SEC;
+  g_autoptr (World) world = world_of (2);
+  guint64 scans = node_at (world, 0)->saves.scans;
+
+  while (node_at (world, 0)->saves.scans == scans)
+    pass (world, G_USEC_PER_SEC);
+  g_assert_cmpint (epoch_at (world, 1)->phase, ==, EPOCH_OPEN);
+  serve (world, 1);
+  g_assert_false (said (world, 0, "PUBLISH_IF_WORTH"));
+  serve (world, 0);
+  g_assert_true (said (world, 0, "PUBLISH_IF_WORTH"));
+  g_assert_false (said (world, 0, "PUBLISH"));
+  scans = node_at (world, 0)->saves.scans;
+  tell (
+      world, 0,
+      &(NodeEvent){ .kind = NODE_EVENT_PUBLISHED, .number = 7, .rest_us = rest_us, .final = TRUE });
+  for (guint i = 0; i < 2; i++)
+    g_assert_cmpint (epoch_at (world, i)->phase, ==, EPOCH_CLOSED);
+  pass (world, rest_us / 2);
+  g_assert_cmpuint (node_at (world, 0)->saves.scans, ==, scans);
+  g_assert_false (said (world, 0, "SAVED"));
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_SAVE });
+  serve (world, 0);
+  serve (world, 1);
+  g_assert_true (said (world, 0, "PUBLISH"));
+  publish (world, 8);
+  g_assert_true (said (world, 0, "SAVED"));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -463,5 +497,6 @@ main (int argc, char **argv)
   g_test_add_func ("/epoch/another-coordinator-begins-anew", test_another_coordinator_begins_anew);
   g_test_add_func ("/epoch/a-costly-epoch-is-followed-by-a-rest",
                    test_a_costly_epoch_is_followed_by_a_rest);
+  g_test_add_func ("/epoch/one-that-is-not-worth-it-ends", test_one_that_is_not_worth_it_ends);
   return g_test_run ();
 }

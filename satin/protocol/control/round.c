@@ -208,7 +208,8 @@ round_go_on (Node *node)
     return;
   node->stats.expired += waits;
   round->state = ROUND_PUBLISHING;
-  core_emit (node, NODE_EFFECT_PUBLISH);
+  gboolean asked = node->epoch.cause != EPOCH_QUIET;
+  core_emit (node, asked ? NODE_EFFECT_PUBLISH : NODE_EFFECT_PUBLISH_IF_WORTH);
 }
 
 void

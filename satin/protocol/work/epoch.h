@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Epochs of two colours (the knob `epochs`, paper 003). No member scans by itself: the coordinator
- * begins a round of saving (round.h) at each interval, after the last one has been published. Such
- * a round is an epoch. The paper's START is SCAN, the local checkpoint of a member is its scan,
+ * begins a round of saving (round.h) at each interval, after the last one has ended. Such a round
+ * is an epoch. The paper's START is SCAN, the local checkpoint of a member is its scan,
  * FIN_LOC_CKPT is SCANNED, and FINISH is EPOCH.
  *
  * Each member has a colour, the lowest bit of the epoch's number, and records from its local
@@ -20,7 +20,9 @@
  *
  * Members count the results that they send to and get from each other. SCANNED has the sums,
  * and is repeated when a result in transit has come. The epoch is published when all members
- * have scanned and no result is in transit. Driver's thread. */
+ * have scanned and no result is in transit. If nobody asked for it and the scribe finds that
+ * publishing is not worth its cost yet, it ends without: its rows are in a later publication.
+ * Driver's thread. */
 #pragma once
 
 #include "../members/member.h"
