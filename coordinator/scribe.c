@@ -296,13 +296,11 @@ tick_of (const Scribe *scribe)
   return tick_us + (scribe->gets_offers ? (gint64)scribe->interval_us : 0);
 }
 
-/* With the lock. Accepts an offer, or declines it. */
+/* With the lock, which is not held while a refusal is told. Accepts an offer, or declines it. */
 static void
-consider (Scribe *scribe, gint64 now_us)
+consider (Scribe *scribe)
 {
-  gint64 rest_us = worth_us (scribe) - now_us;
-  if (scribe->asked != SCRIBE_ASKED_IF_WORTH)
-    return;
+  gint64 rest_us = worth_us (scribe) - g_get_monotonic_time ();
   scribe->gets_offers = TRUE;
   scribe->asked = rest_us <= 0 ? SCRIBE_ASKED_NOW : SCRIBE_ASKED_NOTHING;
   if (rest_us <= 0)
@@ -324,8 +322,9 @@ wait_for_round (Scribe *scribe, ScribeRound *round)
   gboolean is_dirty = ledger_has_changed (scribe->ledger, FALSE);
   for (;;)
     {
+      while (scribe->asked == SCRIBE_ASKED_IF_WORTH) /* another offer may come meanwhile */
+        consider (scribe);
       gint64 now = g_get_monotonic_time ();
-      consider (scribe, now);
       gboolean is_due
           = !scribe->reads_only
             && (is_dirty || scribe->told != scribe->written

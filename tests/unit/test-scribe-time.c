@@ -27,6 +27,7 @@ static struct
   guint waits_at_news; /* n_waits when it last failed */
   guint n_published, n_loaded, n_loads;
   guint64 ticket, generation, commit_us, rest_us;
+  Scribe *offered; /* the next answer is followed by an offer at once; NULL: it is not */
 } seen = { .lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER };
 
 gint64
@@ -106,8 +107,11 @@ note (const ScribeNews *news, void *unused)
       seen.n_published++;
       seen.n_final += news->final;
     }
+  Scribe *offered = news->final ? g_steal_pointer (&seen.offered) : NULL;
   pthread_cond_signal (&seen.wake);
   pthread_mutex_unlock (&seen.lock);
+  if (offered != NULL)
+    scribe_offer (offered);
 }
 
 static void
@@ -432,6 +436,25 @@ test_offers (void)
     }
 }
 
+/* An offer that comes while another one is being declined is answered, too. */
+static void
+test_no_offer_is_missed (void)
+{
+  g_autoptr (Place) place = place_new ();
+  Scribe *scribe = begin_as (place, TRUE);
+  save_one (scribe, row_make ("/0", 1, 1, 0.1));
+  scribe_offer (scribe);
+  wait_for (&seen.n_final, 1);
+  save_large (scribe, 2);
+  pthread_mutex_lock (&seen.lock);
+  seen.offered = scribe;
+  pthread_mutex_unlock (&seen.lock);
+  scribe_offer (scribe);
+  wait_for (&seen.n_final, 3);
+  g_assert_cmpuint (seen.n_published, ==, 3);
+  finish_well (scribe, place, "2");
+}
+
 /* After an offer the scribe expects another one, so it publishes by itself an interval later than
  * it would. */
 static void
@@ -495,6 +518,7 @@ main (int argc, char **argv)
                    test_what_waits_in_memory_is_limited);
   g_test_add_func ("/scribe-time/when-it-is-tried-again", test_when_it_is_tried_again);
   g_test_add_func ("/scribe-time/offers", test_offers);
+  g_test_add_func ("/scribe-time/no-offer-is-missed", test_no_offer_is_missed);
   g_test_add_func ("/scribe-time/an-offer-is-waited-for", test_an_offer_is_waited_for);
   g_test_add_func ("/scribe-time/a-reader-has-no-ticks", test_a_reader_has_no_ticks);
   return g_test_run ();
