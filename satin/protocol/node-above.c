@@ -17,7 +17,6 @@ greet (Node *node, Member *member)
   orphans_greet (node, &member->id);
   leave_greet (node, &member->id);
   round_greet (node, &member->id);
-  events_greet (node, &member->id);
   work_greet (node, member);
   if (lease_ready (node, &coordinator) && node_id_equal (&coordinator, &member->id))
     {

@@ -21,12 +21,7 @@ HANDLER (on_heard, leave_on_heard (node, from))
 HANDLER (on_copied, buddy_on_copied (node, from, m); mirror_on_copied (node, from, m->number);
          leave_on_copied (node, from, m->number))
 HANDLER (on_best, constants_on_best (node, from, m))
-HANDLER (on_publish, round_on_publish (node, from, m))
-HANDLER (on_published, round_on_published (node, m))
-HANDLER (on_drained, stop_on_drained (node, m))
 HANDLER (on_end, stop_on_end (node, m->number, m->flag))
-HANDLER (on_close, saves_on_close (node, from, m))
-HANDLER (on_closed, stop_on_closed (node, m))
 HANDLER (on_leave, leave_ask (node, &node->self, m->number))
 HANDLER (on_release, leave_on_release (node, from))
 HANDLER (on_crash_report, poison_on_message (node, from, m))
@@ -58,21 +53,16 @@ static void (*const handlers[MESSAGE_KINDS]) (Node *node, const NodeId *from, co
   [MESSAGE_SAVED] = saves_on_saved,
   [MESSAGE_WORK] = work_on_message,
   [MESSAGE_EVENT] = events_on_event,
-  [MESSAGE_REPORT] = events_on_report,
-  [MESSAGE_REPORTED] = events_on_reported,
-  [MESSAGE_PUBLISH] = on_publish,
+  [MESSAGE_PUBLISH] = round_on_publish,
   [MESSAGE_SCAN] = round_on_scan,
   [MESSAGE_SCANNED] = round_on_scanned,
-  [MESSAGE_PUBLISHED] = on_published,
+  [MESSAGE_PUBLISHED] = round_on_published,
   [MESSAGE_SUSPEND] = stop_on_suspend,
-  [MESSAGE_DRAINED] = on_drained,
   [MESSAGE_END] = on_end,
   [MESSAGE_TRIAL] = elect_on_trial,
   [MESSAGE_BID] = elect_on_bid,
   [MESSAGE_LEASE] = lease_on_message,
   [MESSAGE_ELECT] = elect_on_elect,
-  [MESSAGE_CLOSE] = on_close,
-  [MESSAGE_CLOSED] = on_closed,
   [MESSAGE_LEAVE] = on_leave,
   [MESSAGE_RELEASE] = on_release,
   [MESSAGE_RELEASED] = leave_on_released,

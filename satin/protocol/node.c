@@ -198,7 +198,6 @@ route_engine (Node *node, const NodeEvent *event)
       saves_on_served (node, event->number, event->work_us);
       round_on_served (node, event->number);
       yield_on_served (node, event->number);
-      stop_on_served (node, event->number);
       break;
     case NODE_EVENT_WORK:
       work_on_event (node, event);

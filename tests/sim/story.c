@@ -10,8 +10,7 @@
 
 /* Left out unless a scenario shows them: heartbeats, figures, rows of the ledger, and messages that
  * only prepare the next one. */
-static const char *const noise[]
-    = { "ping", "work", "event", "report", "reported", "noted", "stem", "frame", "log" };
+static const char *const noise[] = { "ping", "work", "event", "stem", "frame", "log" };
 /* The words for lines that are no messages. */
 static const char *const others[]
     = { "frame", "run", "link", "process", "members", "known", "log", "none" };

@@ -126,7 +126,8 @@ static void
 drain (World *world, guint who)
 {
   tell (world, who, &(NodeEvent){ .kind = NODE_EVENT_HALTED });
-  tell (world, who, &(NodeEvent){ .kind = NODE_EVENT_SERVED, .number = G_MAXUINT32 });
+  tell (world, who,
+        &(NodeEvent){ .kind = NODE_EVENT_SERVED, .number = world->peer[who].node->saves.scans });
 }
 
 /* The master dies during a suspend. The next master waits for all nodes, whatever it heard when it
@@ -135,10 +136,10 @@ static void
 test_a_new_master_waits_for_all_anew (void)
 {
   g_autoptr (World) world = world_with_another ();
-  const Roster *roster = &world->peer[1].node->roster;
+  const Roster *roster = &world->peer[2].node->roster;
 
   for (guint i = 0; i < roster->members->len; i++)
-    ((Member *)roster->members->pdata[i])->drained = world->peer[1].node->lease.number;
+    ((Member *)roster->members->pdata[i])->scanned = world->peer[2].node->round.number;
   tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_SUSPEND });
   drain (world, 1);
   drain (world, 2);
@@ -177,7 +178,8 @@ test_a_new_coordinator_gets_all_anew (void)
   g_assert_true (said (world, 1, "SCAN whole"));
   g_assert_false (said (world, next, "FINAL"));
   for (guint i = 0; i < 2; i++)
-    tell (world, i, &(NodeEvent){ .kind = NODE_EVENT_SERVED, .number = G_MAXUINT32 });
+    tell (world, i,
+          &(NodeEvent){ .kind = NODE_EVENT_SERVED, .number = world->peer[i].node->saves.scans });
   g_assert_true (said (world, next, "FINAL"));
 }
 
@@ -249,6 +251,17 @@ test_a_master_obeys_nobody (void)
 
 /* ---- orders to close ---- */
 
+/* main is finished, and n2 is the coordinator. */
+static void
+order_to_close (World *world, guint64 link, guint32 request)
+{
+  deliver (world, link, 2,
+           &(Message){ .kind = MESSAGE_PUBLISH,
+                       .version = ROUND_FINISHED,
+                       .number = ROUND_EVENTS_US,
+                       .count = request });
+}
+
 static guint64 closed_request;
 
 static void
@@ -257,7 +270,7 @@ note_closed (World *world, guint who, const NodeEffect *effect)
   g_auto (Message) message = { 0 };
 
   (void)world;
-  if (who == 2 && read_sent (effect, &message) && message.kind == MESSAGE_CLOSED)
+  if (who == 2 && read_sent (effect, &message) && message.kind == MESSAGE_PUBLISHED)
     closed_request = message.count;
 }
 
@@ -271,7 +284,7 @@ test_the_newest_order_to_close_counts (void)
   closed_request = 0;
   world->watch = note_closed;
   for (guint32 request = 2; request > 0; request--)
-    deliver (world, link, 2, &(Message){ .kind = MESSAGE_CLOSE, .count = request });
+    order_to_close (world, link, request);
   pass (world, 20 * G_USEC_PER_SEC);
   g_assert_true (said (world, 2, "FINAL"));
   tell (world, 2, &(NodeEvent){ .kind = NODE_EVENT_PUBLISHED, .number = 9, .final = TRUE });
@@ -289,9 +302,9 @@ test_orders_to_close_do_not_delay (void)
       = 0; /* n3 still owes events */
   for (guint32 request = 1; request <= 5; request++)
     {
-      deliver (world, link, 2, &(Message){ .kind = MESSAGE_CLOSE, .count = request });
+      order_to_close (world, link, request);
       g_assert_cmpint (said (world, 2, "FINAL"), ==, request == 5);
-      pass (world, EVENTS_PATIENCE_US / 4);
+      pass (world, ROUND_EVENTS_US / 4);
     }
 }
 
@@ -302,13 +315,13 @@ test_a_new_master_counts_its_own_orders_to_close (void)
 {
   g_autoptr (World) world = world_with_another ();
 
-  deliver (world, link_between (world, 0, 2), 2, &(Message){ .kind = MESSAGE_CLOSE, .count = 5 });
+  order_to_close (world, link_between (world, 0, 2), 5);
   die (world, 0);
   pass (world, G_USEC_PER_SEC);
   g_assert_true (roster_is_master (world->peer[1].node));
   closed_request = 0;
   world->watch = note_closed;
-  deliver (world, link_between (world, 1, 2), 2, &(Message){ .kind = MESSAGE_CLOSE, .count = 1 });
+  order_to_close (world, link_between (world, 1, 2), 1);
   for (guint i = 0; i < 2; i++) /* one of the two may have begun before the second order */
     {
       pass (world, 20 * G_USEC_PER_SEC);
@@ -343,8 +356,7 @@ test_a_later_lease_owes_nothing_of_an_earlier_one (void)
       g_autoptr (World) world = world_with_another ();
 
       for (guint32 request = 1; request <= asked; request++)
-        deliver (world, link_between (world, 0, 2), 2,
-                 &(Message){ .kind = MESSAGE_CLOSE, .count = request });
+        order_to_close (world, link_between (world, 0, 2), request);
       say_lease (world, 2, 0, 1);
       g_assert_true (said (world, 2, "RETIRE"));
       forget_log (world);

@@ -298,22 +298,22 @@ test_the_last_publication_waits_for_all_events (void)
       g_autoptr (World) world = world_that_ends ();
       guint32 lease = stats_of (world, 1).lease;
       guint64 link = link_between (world, 1, 2);
-      Message reported = { .kind = MESSAGE_REPORTED };
+      Message reported = { .kind = MESSAGE_SCANNED };
 
       g_assert_true (said (world, 1, "ANSWER"));
       for (guint other = lease - 1; other <= lease + 1; other += 2)
         {
-          reported.number = other;
+          reported.count = other;
           deliver (world, link, 1, &reported);
         }
-      pass (world, EVENTS_PATIENCE_US / 2);
+      pass (world, ROUND_EVENTS_US / 2);
       g_assert_false (said (world, 1, "FINAL"));
-      reported.number = lease;
+      reported.count = lease;
       if (turn == 0)
         deliver (world, link, 1, &reported);
       else if (turn == 1)
         die (world, 2);
-      pass (world, turn == 2 ? EVENTS_PATIENCE_US : EVENTS_PATIENCE_US / 4);
+      pass (world, turn == 2 ? ROUND_EVENTS_US : ROUND_EVENTS_US / 4);
       g_assert_true (said (world, 1, "FINAL"));
       g_assert_cmpuint (stats_of (world, 1).expired, ==, turn == 2);
     }
@@ -341,7 +341,7 @@ test_the_end_asks_when_somebody_has_left (void)
       pass (world, G_USEC_PER_SEC);
       world->peer[2].late = TRUE;
       main_returns (world);
-      pass (world, EVENTS_PATIENCE_US / 2);
+      pass (world, ROUND_EVENTS_US / 2);
       g_assert_cmpint (said (world, 0, "FINAL"), ==, !left);
       happen (world, 2, "/7");
       world->peer[2].late = FALSE;
@@ -358,17 +358,17 @@ static void
 test_the_end_asks_again_when_another_one_leaves (void)
 {
   g_autoptr (World) world = world_at_rest (5);
-  Message reported = { .kind = MESSAGE_REPORTED, .number = stats_of (world, 0).lease };
+  Message reported = { .kind = MESSAGE_SCANNED, .count = stats_of (world, 0).lease };
 
   die (world, 1);
   pass (world, G_USEC_PER_SEC);
   world->peer[2].late = world->peer[3].late = TRUE;
   main_returns (world);
-  reported.version = world->peer[0].node->events.question;
+  reported.number = world->peer[0].node->round.number;
   deliver (world, link_between (world, 0, 3), 0, &reported);
   g_assert_false (said (world, 0, "FINAL"));
   die (world, 4);
-  pass (world, EVENTS_PATIENCE_US / 4);
+  pass (world, ROUND_EVENTS_US / 4);
   deliver (world, link_between (world, 0, 2), 0, &reported); /* to the first question */
   g_assert_false (said (world, 0, "FINAL"));
   world->peer[2].late = FALSE;
@@ -391,7 +391,7 @@ test_the_end_does_not_wait_for_long (void)
   world->peer[2].deaf = TRUE;
   main_returns (world);
   g_assert_false (said (world, 0, "FINAL"));
-  pass (world, EVENTS_PATIENCE_US);
+  pass (world, ROUND_EVENTS_US);
   g_assert_true (said (world, 0, "FINAL"));
   g_assert_cmpuint (stats_of (world, 0).expired, ==, 1);
 }

@@ -22,8 +22,10 @@ make_round (World *world, guint number, const guint before[2])
       g_assert_cmpuint (count_scans (world, i), ==, scans[i] + 1);
       served (world, i, before[i] + scans[i]);
     }
-  deliver (world, link, 0, &(Message){ .kind = MESSAGE_SCANNED, .number = number });
-  deliver (world, link, 0, &(Message){ .kind = MESSAGE_SCANNED, .number = number + 2 });
+  for (guint other = number; other <= number + 2; other += 2)
+    deliver (
+        world, link, 0,
+        &(Message){ .kind = MESSAGE_SCANNED, .number = other, .count = stats_of (world, 0).lease });
   served (world, 0, before[0] + scans[0] + 1);
   g_assert_false (said (world, 0, "PUBLISH"));
   g_assert_cmpuint (count_scans (world, 0), ==, scans[0] + 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Acknowledgements: data is published, an engine is drained or scanned, a file is closed. An
+/* Acknowledgements: data is published, an engine is drained or scanned, a run is closed. An
  * acknowledgement counts if the present coordinator gives it, in its present lease, for exactly
  * this order. */
 #include "node-steps.h"
@@ -430,19 +430,21 @@ test_a_suspend_waits_until_all_have_sent_all (void)
 {
   g_autoptr (World) world = world_that_closes ();
   guint32 lease = stats_of (world, 0).lease;
-  NodeId last = node_self (world->peer[2].node);
+  guint64 number = world->peer[1].node->round.number;
 
   for (guint i = 0; i < 3; i++)
     g_assert_true (said (world, i, "HALT"));
   for (guint i = 0; i < 2; i++)
     tell (world, i, &(NodeEvent){ .kind = NODE_EVENT_HALTED });
   for (guint32 other = lease - 1; other <= lease + 1; other += 2)
-    deliver (world, link_between (world, 0, 1), 0,
-             &(Message){ .kind = MESSAGE_DRAINED, .id = last, .count = other });
+    deliver (world, link_between (world, 1, 2), 1,
+             &(Message){ .kind = MESSAGE_SCANNED, .number = number, .count = other });
   g_assert_false (said (world, 1, "FINAL"));
   /* Another coordinator may lack rows: they are sent first. */
   send_rows (world, 2, 1);
   renew (world, 2);
+  deliver (world, link_between (world, 1, 2), 2,
+           &(Message){ .kind = MESSAGE_SCAN, .number = number, .count = ROUND_HALTED });
   pass (world, G_USEC_PER_SEC / 10);
   forget_log (world);
   tell (world, 2, &(NodeEvent){ .kind = NODE_EVENT_HALTED });
@@ -464,10 +466,11 @@ test_only_the_coordinator_closes (void)
       served (world, i, ALL);
     }
   g_assert_true (said (world, 1, "FINAL"));
-  deliver (world, link_between (world, 0, 2), 0, &(Message){ .kind = MESSAGE_CLOSED, .count = 1 });
+  deliver (world, link_between (world, 0, 2), 0,
+           &(Message){ .kind = MESSAGE_PUBLISHED, .count = 1 });
   for (guint32 request = 0; request <= 2; request += 2)
     deliver (world, link_between (world, 0, 1), 0,
-             &(Message){ .kind = MESSAGE_CLOSED, .count = request });
+             &(Message){ .kind = MESSAGE_PUBLISHED, .count = request });
   g_assert_cmpuint (world->peer[0].ended, ==, 999);
   tell (world, 1,
         &(NodeEvent){ .kind = NODE_EVENT_PUBLISHED, .number = 2, .saved = ALL, .final = TRUE });

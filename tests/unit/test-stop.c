@@ -6,7 +6,7 @@
 /* The last publication of a run that has its answer or is suspended succeeds or fails: only a
  * suspend needs the file. A reply to another request ends nothing. */
 static void
-test_closed (void)
+test_the_last_publication (void)
 {
   for (guint finished = 0; finished < 2; finished++)
     for (guint failed = 0; failed < 2; failed++)
@@ -14,19 +14,20 @@ test_closed (void)
         {
           g_autoptr (World) world = world_new (1, TRUE);
           Node *node = alone (world, 0);
-          const Message closed = { .count = 5, .flag = failed, .text = text ? "disk full" : NULL };
-          Message stale = closed;
+          const Message published
+              = { .count = 5, .flag = failed, .text = text ? "disk full" : NULL };
+          Message stale = published;
 
-          node->stop.requests = 5;
-          stop_on_closed (node, &closed);
-          g_assert_cmpint (node->phase, ==, NODE_RUNS); /* this close was not requested */
+          node->round.request = 5;
+          stop_on_published (node, &published);
+          g_assert_cmpint (node->phase, ==, NODE_RUNS); /* this one was not requested */
           node->stop.awaited = 5;
           node->stop.finished = finished;
           node->stop.code = finished ? 3 : NODE_END_SUSPENDED;
           stale.count = 4;
-          stop_on_closed (node, &stale);
+          stop_on_published (node, &stale);
           g_assert_cmpint (node->phase, ==, NODE_RUNS);
-          stop_on_closed (node, &closed);
+          stop_on_published (node, &published);
           g_assert_cmpint (node->phase, ==, NODE_ENDED);
           g_assert_cmpint (node->stop.finished, ==, finished);
           g_assert_cmpuint (node->stop.code, ==,
@@ -100,7 +101,7 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/stop/closed", test_closed);
+  g_test_add_func ("/stop/the-last-publication", test_the_last_publication);
   g_test_add_func ("/stop/a-cancel-outweighs-a-suspend", test_a_cancel_outweighs_a_suspend);
   g_test_add_func ("/stop/a-session-that-begins-tells-of-it",
                    test_a_session_that_begins_tells_of_it);

@@ -75,9 +75,8 @@ tell (Node *node, Event *event, const NodeId *coordinator)
     (void)member_send (node, coordinator, &message);
 }
 
-/* FALSE: the coordinator cannot be reached now; saves_renew will tell it. */
-static gboolean
-tell_all (Node *node)
+gboolean
+events_tell (Node *node)
 {
   NodeId coordinator;
 
@@ -112,7 +111,7 @@ keep (Node *node, const Message *from, EventState state)
   if (events->kept.length > EVENTS_MAX)
     event_free (g_queue_pop_head (&events->kept));
   if (state == EVENT_DUE)
-    (void)tell_all (node);
+    (void)events_tell (node);
 }
 
 void
@@ -149,14 +148,6 @@ events_see (Node *node, const Message *event)
     saves_note_roster (node);
 }
 
-static void
-send_reported (Node *node, guint64 question)
-{
-  (void)member_send (
-      node, &node->lease.holder,
-      &(Message){ .kind = MESSAGE_REPORTED, .number = node->lease.number, .version = question });
-}
-
 void
 events_renew (Node *node)
 {
@@ -165,16 +156,9 @@ events_renew (Node *node)
     if (((Event *)item->data)->state != EVENT_TOLD)
 #endif
       ((Event *)item->data)->state = EVENT_DUE;
-  if (tell_all (node) && node->saves.phase == SAVES_NOT)
-    send_reported (node, 0);
-}
-
-void
-events_on_report (Node *node, const NodeId *from G_GNUC_UNUSED, const Message *m)
-{
-  if (m->count == node->lease.number && tell_all (node)) /* otherwise this node reports when it
-                                                          * can */
-    send_reported (node, m->version);
+  if (events_tell (node) && node->saves.phase == SAVES_NOT)
+    (void)member_send (node, &node->lease.holder,
+                       &(Message){ .kind = MESSAGE_SCANNED, .count = node->lease.number });
 }
 
 /* ---- the coordinator ---- */
@@ -197,18 +181,10 @@ events_on_event (Node *node, const NodeId *from, const Message *m)
   saves_note_event (node, from, m->number);
 }
 
-static Message
-question (Node *node)
-{
-  return (Message){ .kind = MESSAGE_REPORT,
-                    .version = node->events.question,
-                    .count = node->lease.number };
-}
-
-/* TRUE: a member has left this run, or is about to. Members are numbered in the order in which they
- * join. If a master dies, the numbering of its term ends. */
-static gboolean
-is_somebody_missing (Node *node)
+/* Members are numbered in the order in which they join. If a master dies, the numbering of its term
+ * ends. */
+gboolean
+events_may_lack (const Node *node)
 {
   const GPtrArray *members = node->roster.members;
   const Member *first = members->pdata[0];
@@ -222,65 +198,6 @@ is_somebody_missing (Node *node)
       last = MAX (last, member->id.number);
     }
   return last != members->len;
-}
-
-/* Asks all members for their events. A member that is not connected is waited for: it connects, or
- * it is dead, which a dial may prove at once. */
-void
-events_ask (Node *node)
-{
-  if (!is_somebody_missing (node))
-    return;
-  node->events.question++;
-  Message message = question (node);
-  member_send_all (node, &message);
-  for (guint i = 0; i < node->roster.members->len; i++)
-    {
-      Member *member = node->roster.members->pdata[i];
-      if (!node_id_equal (&member->id, &node->self) && !member_is_connected (node, &member->id))
-        alive_redial (node, member);
-    }
-}
-
-void
-events_greet (Node *node, const NodeId *to)
-{
-  Message message = question (node);
-
-  if (node->saves.phase >= SAVES_CLOSING && node->events.question > 0)
-    (void)member_send (node, to, &message);
-}
-
-void
-events_on_reported (Node *node, const NodeId *from, const Message *m)
-{
-  Member *member = roster_find (node, from);
-
-  if (m->number != node->lease.number)
-    return;
-  member->told_events = node->lease.number;
-  member->told_question = MAX (member->told_question, m->version);
-  if (m->version == 0)
-    events_greet (node, from); /* it could not answer before */
-  saves_close_go_on (node);
-}
-
-/* In a run that no member has left, a member without connection is only on its way. */
-gboolean
-events_are_told (Node *node)
-{
-  gboolean missing = is_somebody_missing (node);
-
-  for (guint i = 0; i < node->roster.members->len; i++)
-    {
-      const Member *member = node->roster.members->pdata[i];
-      gboolean told = member->told_events == node->lease.number
-                      && (!missing || member->told_question >= node->events.question);
-      if (!told && !member->dead && !node_id_equal (&member->id, &node->self)
-          && (missing || member_is_connected (node, &member->id)))
-        return FALSE;
-    }
-  return TRUE;
 }
 
 /* ---- published events ---- */

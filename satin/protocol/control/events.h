@@ -14,9 +14,6 @@
 #define EVENT_UNMATCHED "unmatched"
 /* The file has no more events; the oldest are removed first. */
 #define EVENTS_MAX 10000
-/* The last publication waits this long for members that have not told a new coordinator their
- * events. */
-#define EVENTS_PATIENCE_US G_USEC_PER_SEC
 
 typedef enum
 {
@@ -39,9 +36,8 @@ typedef struct
 
 typedef struct
 {
-  GQueue kept;      /* of Event, by number */
-  guint64 number;   /* of the newest */
-  guint64 question; /* coordinator: number of its last question to all members */
+  GQueue kept;    /* of Event, by number */
+  guint64 number; /* of the newest */
 } Events;
 
 void events_init (Node *node);
@@ -55,16 +51,12 @@ void events_see (Node *node, const Message *event);
 /* There is a new coordinator: it is told all kept events. */
 void events_renew (Node *node);
 void events_on_event (Node *node, const NodeId *from, const Message *message);
-/* This member has told all events that it keeps. */
-void events_on_reported (Node *node, const NodeId *from, const Message *message);
-/* Coordinator: asks all members for their events, if a node has left the run: only then can there
- * be events that this node has not seen. */
-void events_ask (Node *node);
-/* … again, in a session that begins. */
-void events_greet (Node *node, const NodeId *to);
-void events_on_report (Node *node, const NodeId *from, const Message *message);
-/* Coordinator: have all members that can told their events? */
-gboolean events_are_told (Node *node);
+/* Tells the coordinator all events that it lacks. FALSE: it cannot be reached now; it will be told
+ * when it can. */
+gboolean events_tell (Node *node);
+/* TRUE: a member has left this run, or is about to. Only then can there be events of which the
+ * coordinator does not know. */
+gboolean events_may_lack (const Node *node);
 /* The told events up to this number are published. */
 void events_published (Node *node, guint64 number);
 /* … and those that the coordinator sees by itself, of all rosters up to this one. */

@@ -237,7 +237,7 @@ lease_reset (Node *node)
 }
 
 /* A node without a name knows no lease: it may be of another term of the run. A master has granted
- * one, so no member counts as drained (stop.c) that has not said so. */
+ * one. */
 void
 lease_check (Node *node)
 {

@@ -8,68 +8,106 @@ round_init (Node *node)
   core_array (node, &node->round.missing, sizeof (NodeId));
 }
 
-gboolean
-round_publishes (const Node *node)
+/* TRUE: the end of the run is published. */
+static gboolean
+is_last (RoundCause cause)
 {
-  return node->round.state == ROUND_PUBLISHING || node->round.state == ROUND_AGAIN;
+  return cause >= ROUND_HALTED;
 }
 
-/* Starts the scan that this node owes for round `number`. */
+/* TRUE: the round asks all members for something. */
+static gboolean
+asks_all (const Node *node)
+{
+  return node->round.cause != ROUND_FINISHED || events_may_lack (node);
+}
+
+/* Begins what this node owes for round `number`. */
 static void
-owe (Node *node, guint64 number, guint64 epoch)
+owe (Node *node, guint64 number, guint64 epoch, RoundCause cause)
 {
   Round *round = &node->round;
 
+  round->owed = number;
+  if (cause == ROUND_HALTED)
+    {
+      round->owed_scan = CORE_NEVER;
+      round_on_halted (node);
+      return;
+    }
+  if (cause == ROUND_FINISHED)
+    {
+      round->owed_scan = 0;
+      round_on_served (node, node->epoch.served);
+      return;
+    }
   verify_end (node, NULL);
   round->heard = !node->config.plan.epochs;
-  round->owed = number;
   round->owed_scan = node->config.plan.epochs ? epoch_open (node, epoch) : saves_scan (node);
 }
 
+static Message
+scan_message (const Node *node)
+{
+  return (Message){ .kind = MESSAGE_SCAN,
+                    .number = node->round.number,
+                    .version = node->epoch.number,
+                    .count = node->round.cause };
+}
+
+/* A member that is not connected is waited for: it connects, or it is dead, which a dial may prove
+ * at once. */
 static void
 scan_all (Node *node)
 {
   Round *round = &node->round;
 
   round->number++;
-  member_send_all (
-      node,
-      &(Message){ .kind = MESSAGE_SCAN, .number = round->number, .version = node->epoch.number });
-  owe (node, round->number, node->epoch.number);
+  Message message = scan_message (node);
+  if (asks_all (node))
+    member_send_all (node, &message);
+  for (guint i = 0; i < node->roster.members->len && is_last (round->cause) && asks_all (node); i++)
+    {
+      Member *member = node->roster.members->pdata[i];
+      if (!roster_is_self (node, member) && !member_is_connected (node, &member->id))
+        alive_redial (node, member);
+    }
+  owe (node, round->number, node->epoch.number, round->cause);
 }
 
 static void
-begin (Node *node, guint64 patience_us)
+begin (Node *node, RoundCause cause, guint64 patience_us)
 {
   Round *round = &node->round;
+  gboolean under_way = round->state == ROUND_SCANNING && is_last (round->cause);
 
-  if (node->stop.phase >= STOP_HALTING || node->stop.finished)
+  if (!is_last (cause) && (stop_has_begun (node) || is_last (MAX (round->cause, round->next))))
     return; /* the end of the run publishes everything */
-  if (round_publishes (node))
+  if (round->state == ROUND_PUBLISHING
+      || (node->config.plan.epochs && round->state == ROUND_SCANNING && !is_last (cause)))
     {
-      round->state = ROUND_AGAIN;
+      round->next = MAX (round->next, cause);
+      round->patience_us = patience_us;
       return;
     }
-  if (node->config.plan.epochs && round->state == ROUND_SCANNING)
-    {
-      node->epoch.cause = EPOCH_ASKED_AGAIN; /* another epoch follows this one */
-      return;
-    }
-  if (node->config.plan.epochs)
+  if (node->config.plan.epochs && !is_last (cause))
     epoch_begin (node);
+  guint64 until_us = node->now_us + patience_us;
+  round->until_us = under_way ? MIN (round->until_us, until_us) : until_us;
   round->state = ROUND_SCANNING;
-  round->until_us = node->now_us + patience_us;
-  scan_all (node);
+  if (!under_way || cause > round->cause)
+    {
+      round->cause = cause;
+      scan_all (node);
+    }
+  round_go_on (node);
 }
 
 void
 round_on_interval (Node *node)
 {
-  if (node->round.state != ROUND_NONE || node->saves.phase != SAVES_OPENED)
-    return;
-  begin (node, ROUND_PATIENCE_US);
-  if (node->round.state == ROUND_SCANNING)
-    node->epoch.cause = EPOCH_QUIET;
+  if (node->round.state == ROUND_NONE && node->saves.phase == SAVES_OPENED)
+    begin (node, ROUND_QUIET, ROUND_PATIENCE_US);
 }
 
 void
@@ -82,7 +120,7 @@ round_ask (Node *node, guint64 patience_us)
     return;
   if (node->saves.phase >= SAVES_OPENED)
     {
-      begin (node, patience);
+      begin (node, ROUND_ASKED, patience);
       return;
     }
   node->round.asked_us = patience; /* asked again when the coordinator is ready */
@@ -96,8 +134,19 @@ round_ask (Node *node, guint64 patience_us)
 void
 round_on_publish (Node *node, const NodeId *from, const Message *m)
 {
-  roster_find (node, from)->request = m->count;
-  begin (node, CLAMP (m->number, 1, ROUND_PATIENCE_MAX_US));
+  Member *member = roster_find (node, from);
+
+  if (m->count < member->request)
+    return; /* only the newest is waited for */
+  member->request = m->count;
+  if (m->flag)
+    {
+      NodeEffect *effect = core_emit (node, NODE_EFFECT_ANSWER);
+      effect->bytes = g_bytes_ref (m->value);
+      effect->number = m->work_us;
+    }
+  begin (node, CLAMP (m->version, ROUND_ASKED, ROUND_FINISHED),
+         CLAMP (m->number, 1, ROUND_PATIENCE_MAX_US));
 }
 
 void
@@ -108,6 +157,7 @@ round_on_scan (Node *node, const NodeId *from, const Message *m)
   node->round.early = *from;
   node->round.early_number = m->number;
   node->round.early_epoch = m->version;
+  node->round.early_cause = m->count;
   if (lease_ready (node, &coordinator))
     round_coordinator_opened (node);
 }
@@ -118,21 +168,25 @@ round_coordinator_opened (Node *node)
   Round *round = &node->round;
 
   if (!node_id_is_none (&round->early) && node_id_equal (&round->early, &node->lease.holder))
-    owe (node, round->early_number, round->early_epoch);
+    owe (node, round->early_number, round->early_epoch, round->early_cause);
   round->early = NODE_ID_NONE;
   if (round->owed > 0 && node->epoch.served >= round->owed_scan) /* an orphan message began it */
     round_on_served (node, node->epoch.served);
 }
 
-/* Says that this node has done the scan that it owed last. */
+/* Says that this node has done what it owed last. */
 static void
 answer (Node *node, const NodeId *coordinator)
 {
   Round *round = &node->round;
   g_autoptr (GArray) ids = g_array_new (FALSE, FALSE, sizeof (NodeId));
   g_autoptr (GArray) numbers = g_array_new (FALSE, FALSE, sizeof (guint64));
-  Message scanned = { .kind = MESSAGE_SCANNED, .number = round->answered };
+  Message scanned
+      = { .kind = MESSAGE_SCANNED, .number = round->answered, .count = node->lease.number };
 
+  if (node->stop.phase == STOP_HALTED)
+    saves_flush (node);
+  (void)events_tell (node);
   epoch_say_counts (node, &scanned, ids, numbers);
   if (!node_id_equal (coordinator, &node->self))
     (void)member_send (node, coordinator, &scanned);
@@ -150,12 +204,29 @@ round_on_served (Node *node, guint64 scan)
   NodeId coordinator;
 
   epoch_on_served (node, scan);
-  if (round->owed == 0 || scan < round->owed_scan || !lease_ready (node, &coordinator))
+  if (round->owed == 0 || scan < round->owed_scan || !lease_ready (node, &coordinator)
+      || !saves_reaches (node))
     return;
   round->answered = round->owed;
   round->owed = 0;
   answer (node, &coordinator);
   round_go_on (node);
+}
+
+void
+round_on_halted (Node *node)
+{
+  Round *round = &node->round;
+
+  if (round->owed == 0 || round->owed_scan != CORE_NEVER || node->stop.phase != STOP_HALTED)
+    return;
+#ifdef SATIN_PLANT_DRAINED_STAYS
+  round->owed_scan = 0;
+#else
+  /* A new coordinator must have got everything. */
+  round->owed_scan = saves_wants_whole (node) ? saves_scan (node) : node->saves.whole_scan;
+#endif
+  round_on_served (node, node->epoch.served);
 }
 
 void
@@ -172,11 +243,33 @@ round_on_arrival (Node *node)
 void
 round_on_scanned (Node *node, const NodeId *from, const Message *m)
 {
-  if (m->number != node->round.number)
+  Member *member = roster_find (node, from);
+
+  if (m->count != node->lease.number)
     return;
-  epoch_on_counts (node, from, m);
-  roster_find (node, from)->scanned = m->number;
+  member->told_events = m->count;
+  if (m->number == node->round.number)
+    {
+      epoch_on_counts (node, from, m);
+      member->scanned = m->number;
+    }
   round_go_on (node);
+}
+
+/* In a run that no member has left, a member without connection is only on its way. */
+static gboolean
+waits_for (Node *node, const Member *member)
+{
+  if (member->dead)
+    return FALSE;
+#ifdef SATIN_PLANT_NOT_DRAINED
+  if (node->round.cause == ROUND_HALTED && member != roster_master (node))
+    return FALSE;
+#endif
+  if (asks_all (node))
+    return member->scanned < node->round.number;
+  return member->told_events != node->lease.number && !roster_is_self (node, member)
+         && member_is_connected (node, &member->id);
 }
 
 static void
@@ -188,7 +281,7 @@ note_missing (Node *node)
   for (guint i = 0; i < node->roster.members->len; i++)
     {
       const Member *member = node->roster.members->pdata[i];
-      if (!member->dead && member->scanned < node->round.number)
+      if (waits_for (node, member))
         node_id_set_add (missing, &member->id);
     }
 }
@@ -197,19 +290,30 @@ void
 round_go_on (Node *node)
 {
   Round *round = &node->round;
-  gboolean ends = node->saves.phase >= SAVES_CLOSING || node->stop.phase >= STOP_HALTING
-                  || node->stop.finished;
+  gboolean last = is_last (round->cause);
 
-  if (round->state != ROUND_SCANNING || node->saves.phase < SAVES_OPENED || ends)
+  if (round->state != ROUND_SCANNING || node->saves.phase < SAVES_OPENED
+      || (!last && stop_has_begun (node)))
     return;
   note_missing (node);
-  gboolean waits = round->missing->len > 0 || epoch_in_transit (node);
+  gboolean waits = round->missing->len > 0 || (!last && epoch_in_transit (node));
   if (waits && node->now_us < round->until_us)
     return;
   node->stats.expired += waits;
   round->state = ROUND_PUBLISHING;
-  gboolean asked = node->epoch.cause != EPOCH_QUIET;
-  core_emit (node, asked ? NODE_EFFECT_PUBLISH : NODE_EFFECT_PUBLISH_IF_WORTH);
+  core_emit (node, last                          ? NODE_EFFECT_FINAL
+                   : round->cause == ROUND_QUIET ? NODE_EFFECT_PUBLISH_IF_WORTH
+                                                 : NODE_EFFECT_PUBLISH);
+}
+
+void
+round_roster_changed (Node *node)
+{
+  const Round *round = &node->round;
+
+  if (round->state == ROUND_SCANNING && is_last (round->cause) && asks_all (node))
+    scan_all (node); /* others lost something, too */
+  round_go_on (node);
 }
 
 void
@@ -232,49 +336,52 @@ show_ids (const GArray *ids)
 }
 
 static void
-tell (Node *node, guint64 generation, gboolean failed, const GArray *missing)
+tell (Node *node, const Message *published)
 {
   NodeEffect *effect = core_emit (node, NODE_EFFECT_SAVED);
 
-  effect->number = generation;
-  effect->failed = failed;
-  effect->text = missing->len == 0 ? NULL : show_ids (missing);
+  effect->number = published->number;
+  effect->failed = published->flag;
+  effect->text = published->ids->len == 0 ? NULL : show_ids (published->ids);
 }
 
-gboolean
-round_on_answer (Node *node, guint64 generation, gboolean failed)
+void
+round_on_answer (Node *node, const NodeEvent *published)
 {
   Round *round = &node->round;
-  EpochCause cause = node->epoch.cause;
-  gboolean again = round->state == ROUND_AGAIN || cause == EPOCH_ASKED_AGAIN;
+  RoundCause cause = round->cause, next = round->next;
 
-  if (!round_publishes (node))
-    return FALSE;
+  if (round->state != ROUND_PUBLISHING)
+    return;
   round->state = ROUND_NONE;
+  round->cause = round->next = ROUND_UNWANTED;
   round->heard = FALSE;
-  node->epoch.cause = EPOCH_ASKED;
-  if (node->config.plan.epochs)
+  if (node->epoch.begun > node->epoch.ended)
     epoch_end (node);
-  if (again)
+  if (next != ROUND_UNWANTED)
     {
-      begin (node, ROUND_PATIENCE_US);
-      return TRUE;
+      begin (node, next, round->patience_us);
+      return;
     }
-  if (cause == EPOCH_QUIET)
-    return TRUE;
+  if (cause == ROUND_QUIET)
+    return;
+  Message message = { .kind = MESSAGE_PUBLISHED,
+                      .number = published->number,
+                      .flag = published->failed,
+                      .text = published->text,
+                      .ids = round->missing };
   for (guint i = 0; i < node->roster.members->len; i++)
     {
       const Member *member = node->roster.members->pdata[i];
-      if (!node_id_equal (&member->id, &node->self))
-        (void)member_send (node, &member->id,
-                           &(Message){ .kind = MESSAGE_PUBLISHED,
-                                       .number = generation,
-                                       .flag = failed,
-                                       .count = member->request,
-                                       .ids = round->missing });
+      message.count = member->request;
+      if (!roster_is_self (node, member) && (!is_last (cause) || member == roster_acting (node)))
+        (void)member_send (node, &member->id, &message);
     }
-  tell (node, generation, failed, round->missing);
-  return TRUE;
+  message.count = roster_find (node, &node->self)->request;
+  if (is_last (cause))
+    stop_on_published (node, &message);
+  else
+    tell (node, &message);
 }
 
 /* It was asked before there was a session with it. */
@@ -282,26 +389,28 @@ void
 round_greet (Node *node, const NodeId *to)
 {
   const Round *round = &node->round;
+  Message message = scan_message (node);
 
-  if (round->state == ROUND_SCANNING && node->saves.phase >= SAVES_OPENED
+  if (round->state == ROUND_SCANNING && node->saves.phase >= SAVES_OPENED && asks_all (node)
       && roster_find (node, to)->scanned < round->number)
-    (void)member_send (
-        node, to,
-        &(Message){ .kind = MESSAGE_SCAN, .number = round->number, .version = node->epoch.number });
+    (void)member_send (node, to, &message);
 }
 
 void
-round_on_published (Node *node, const Message *m)
+round_on_published (Node *node, const NodeId *from G_GNUC_UNUSED, const Message *m)
 {
   Round *round = &node->round;
 
   round->heard = FALSE;
+  stop_on_published (node, m);
+  if (node->phase >= NODE_ENDED)
+    return;
 #ifndef SATIN_PLANT_ANSWER_OF_ANOTHER
   if (round->asked_us > 0 && m->count != round->request)
     return; /* it ended before the request of this node began */
 #endif
   round->asked_us = 0;
-  tell (node, m->number, m->flag, m->ids);
+  tell (node, m);
 }
 
 void
@@ -319,12 +428,12 @@ round_renew (Node *node)
 void
 round_deposed (Node *node)
 {
-  gboolean asked = node->epoch.cause != EPOCH_QUIET || node->round.state == ROUND_AGAIN;
+  Round *round = &node->round;
 
-  if (node->round.state != ROUND_NONE && node->round.asked_us == 0 && asked)
-    node->round.asked_us = ROUND_PATIENCE_US; /* the request that was made here still waits */
-  node->round.state = ROUND_NONE;
-  node->epoch.cause = EPOCH_ASKED;
+  if (MAX (round->cause, round->next) == ROUND_ASKED && round->asked_us == 0)
+    round->asked_us = ROUND_PATIENCE_US; /* the request that was made here still waits */
+  round->state = ROUND_NONE;
+  round->cause = round->next = ROUND_UNWANTED;
   node->epoch.begun = node->epoch.ended; /* the next coordinator begins another one */
 }
 

@@ -241,23 +241,6 @@ saves_on_served (Node *node, guint64 scan, guint64 cost_us)
   saves_on_rows (node, none, unsent_us);
 }
 
-/* The node that asked for the last publication ends the run. */
-static void
-tell_closed (Node *node, const NodeEvent *published)
-{
-  Message message = { .kind = MESSAGE_CLOSED,
-                      .count = node->saves.request,
-                      .number = published->number,
-                      .flag = published->failed,
-                      .text = published->text };
-
-  gboolean own = node_id_equal (&node->saves.closer, &node->self);
-  if (own && roster_is_master (node) && node_id_equal (&node->lease.holder, &node->self))
-    stop_on_closed (node, &message);
-  else if (!own)
-    (void)member_send (node, &node->saves.closer, &message);
-}
-
 /* This node's rows and events are published, or the events of all rosters up to one are. */
 static void
 count_published (Node *node, const Message *m)
@@ -322,18 +305,12 @@ saves_on_published (Node *node, const NodeEvent *event)
   if (node->config.plan.epochs) /* else the scribe itself waits */
     node->saves.rest_us = MAX (node->saves.rest_us, node->now_us + event->rest_us);
   lease_saw_generation (node, event->number);
-  if (event->final && !round_on_answer (node, event->number, event->failed)
-      && saves->phase >= SAVES_FINAL)
-    {
-      saves->phase = saves->phase == SAVES_AGAIN ? SAVES_CLOSING : SAVES_OPENED;
-      if (saves->phase == SAVES_OPENED)
-        tell_closed (node, event);
-    }
+  if (event->final)
+    round_on_answer (node, event);
   if (node->phase >= NODE_ENDED)
     return;
   if (event->failed || event->work_us > 0)
     elect_watch (node, event->failed ? 0 : event->work_us);
-  saves_close_go_on (node);
 }
 
 void
@@ -342,48 +319,6 @@ saves_on_saved (Node *node, const NodeId *from, const Message *m)
   lease_saw_generation (node, m->version);
   if (m->count == node->lease.number && node_id_equal (from, &node->lease.holder))
     count_published (node, m);
-}
-
-/* ---- the end ---- */
-
-void
-saves_on_close (Node *node, const NodeId *from, const Message *m)
-{
-  Saves *saves = &node->saves;
-
-  if (node_id_equal (&saves->closer, from) && m->count < saves->request)
-    return; /* only the newest is waited for */
-  if (saves->phase >= SAVES_FINAL
-      && (saves->request != m->count || !node_id_equal (&saves->closer, from)))
-    saves->phase = SAVES_AGAIN; /* what is under way may lack what this one wants */
-  if (saves->phase < SAVES_CLOSING)
-    {
-      saves->told_by_us = node->now_us + EVENTS_PATIENCE_US;
-      events_ask (node);
-    }
-  saves->phase = MAX (saves->phase, SAVES_CLOSING);
-  saves->closer = *from;
-  saves->request = m->count;
-  if (m->flag)
-    {
-      NodeEffect *effect = core_emit (node, NODE_EFFECT_ANSWER);
-      effect->bytes = g_bytes_ref (m->value);
-      effect->number = m->number;
-    }
-  saves_close_go_on (node);
-}
-
-void
-saves_close_go_on (Node *node)
-{
-  Saves *saves = &node->saves;
-
-  if (saves->phase != SAVES_CLOSING || round_publishes (node)
-      || (node->now_us < saves->told_by_us && !events_are_told (node)))
-    return;
-  node->stats.expired += !events_are_told (node);
-  saves->phase = SAVES_FINAL;
-  core_emit (node, NODE_EFFECT_FINAL);
 }
 
 void
@@ -458,21 +393,13 @@ saves_roster_changed (Node *node)
 {
   if (node->saves.phase == SAVES_NOT)
     return;
-  round_go_on (node);
-  if (node->saves.phase == SAVES_CLOSING)
-    events_ask (node); /* others lost something, too */
-  saves_close_go_on (node);
+  round_roster_changed (node);
 }
 
 guint64
 saves_due (Node *node)
 {
-  const Saves *saves = &node->saves;
-  gboolean waits = saves->phase == SAVES_CLOSING && node->now_us < saves->told_by_us;
-
-  if (!core_is_member (node))
-    return CORE_NEVER;
-  return waits ? MIN (saves->at_us, saves->told_by_us) : saves->at_us;
+  return core_is_member (node) ? node->saves.at_us : CORE_NEVER;
 }
 
 /* Else what is finished stays in the engine: the coordinator takes nothing in, or less than comes.
@@ -490,7 +417,6 @@ saves_tick (Node *node)
 {
   if (!core_is_member (node))
     return;
-  saves_close_go_on (node);
   if (node->now_us < node->saves.at_us)
     return;
   if (node->now_us < node->saves.rest_us && !saves_wants_whole (node))

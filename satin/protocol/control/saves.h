@@ -32,28 +32,19 @@ typedef struct
 /*  state    this node                                             may become
  *  NOT      is not coordinator                                    HERE
  *  HERE     is coordinator; the scribe takes over                 OPENED
- *  OPENED   publishes                                             CLOSING
- *  CLOSING  is to publish for the last time, when events are told FINAL
- *  FINAL    has asked the scribe for it                           OPENED, AGAIN
- *  AGAIN    … and is to do so once more                           CLOSING
+ *  OPENED   publishes
  * Each may become NOT. */
 typedef enum
 {
   SAVES_NOT,
   SAVES_HERE,
-  SAVES_OPENED,
-  SAVES_CLOSING,
-  SAVES_FINAL,
-  SAVES_AGAIN
+  SAVES_OPENED
 } SavesPhase;
 
 typedef struct
 {
   SavesPhase phase;
   gboolean tells_all; /* it began by offering all rows */
-  NodeId closer;      /* the master that wants the last publication … */
-  guint32 request;    /* … under this number */
-  guint64 told_by_us; /* … and at the latest then */
   guint64 rows;       /* rows that the engine has reported so far */
   guint64 scans;      /* orders to the engine so far */
   guint64 whole_scan; /* the last of them that was of all rows; CORE_NEVER: the next one is to be */
@@ -90,9 +81,6 @@ void saves_on_served (Node *node, guint64 scan, guint64 cost_us);
 void saves_on_published (Node *node, const NodeEvent *event);
 /* This much of the work that this node reported is published. */
 void saves_on_saved (Node *node, const NodeId *from, const Message *message);
-/* The master wants the last publication. */
-void saves_on_close (Node *node, const NodeId *from, const Message *message);
-void saves_close_go_on (Node *node);
 /* Coordinator: the orders to the scribe so far contain the events of this node up to this one; and
  * the changes up to the present roster. */
 void saves_note_event (Node *node, const NodeId *id, guint64 event);

@@ -49,6 +49,7 @@ halt (Node *node)
   node->stop.phase = node->leave.phase == LEAVE_HALTED ? STOP_HALTED : STOP_HALTING;
   if (node->leave.phase == LEAVE_NONE) /* otherwise it stops already */
     core_emit (node, NODE_EFFECT_HALT);
+  round_on_halted (node); /* a leave may have halted this node long ago */
 }
 
 /* TRUE: there is no checkpoint, or it has not been taken over yet. The takeover may take long, and
@@ -59,29 +60,6 @@ has_nothing_to_save (Node *node)
   return !node->config.checkpoint
          || (node->config.checkpoint == NODE_CHECKPOINT_KEPT
              && node->lease.state == LEASE_STARTING);
-}
-
-/* Tells the coordinator, which tells the master, that this node has sent everything. A new
- * coordinator must first get everything. */
-static void
-report_drained (Node *node)
-{
-  NodeId coordinator;
-
-  if (node->stop.phase != STOP_HALTED || node->stop.owed_scan > 0
-      || !lease_ready (node, &coordinator) || !saves_reaches (node))
-    return;
-  if (saves_wants_whole (node))
-    {
-      node->stop.owed_scan = saves_scan (node);
-      return;
-    }
-  saves_flush (node);
-  Message message = { .kind = MESSAGE_DRAINED, .id = node->self, .count = node->lease.number };
-  if (node->saves.phase != SAVES_NOT)
-    stop_on_drained (node, &message);
-  else
-    (void)member_send (node, &coordinator, &message);
 }
 
 static Message
@@ -111,7 +89,6 @@ begin (Node *node)
   node->stop.until_us = node->now_us + node->stop.patience_us;
   halt (node);
   member_send_all (node, &message);
-  report_drained (node); /* a leave may have halted this node long ago */
 }
 
 static void
@@ -138,12 +115,14 @@ suspend (Node *node, guint64 patience_us, gboolean ordered)
       halt (node);
       if (!ordered)
         forward (node);
-      report_drained (node);
     }
-  else if (again && !stop->cancelled)
-    stop->until_us = MIN (stop->until_us, node->now_us + stop->patience_us);
-  else
+  else if (!again || stop->cancelled)
     begin (node);
+  else if (!stop->finished && node->now_us + stop->patience_us < stop->until_us)
+    {
+      stop->until_us = node->now_us + stop->patience_us;
+      stop->awaited = 0; /* the coordinator is told */
+    }
 }
 
 void
@@ -189,37 +168,11 @@ stop_crash_report (Node *node, const char *sentence)
 }
 
 void
-stop_on_served (Node *node, guint64 scan)
-{
-  if (node->stop.owed_scan == 0 || scan < node->stop.owed_scan)
-    return;
-  node->stop.owed_scan = 0;
-  report_drained (node);
-}
-
-void
 stop_on_halted (Node *node)
 {
   if (node->stop.phase == STOP_HALTING)
     node->stop.phase = STOP_HALTED;
-  report_drained (node);
-}
-
-void
-stop_on_drained (Node *node, const Message *m)
-{
-  Member *member = roster_find (node, &m->id);
-  const Member *acting = roster_acting (node);
-
-  if (m->count != node->lease.number || member == NULL)
-    return;
-  if (roster_is_master (node))
-    {
-      member->drained = m->count;
-      stop_go_on (node);
-    }
-  else if (node->saves.phase != SAVES_NOT && acting != NULL)
-    (void)member_send (node, &acting->id, m);
+  round_on_halted (node);
 }
 
 void
@@ -234,32 +187,6 @@ stop_finish (Node *node, guint64 code, GBytes *answer)
     node->stop.answer = g_bytes_ref (answer);
   node->stop.awaited = 0; /* during a suspend it may be under way, without the answer */
   stop_go_on (node);
-}
-
-static gboolean
-has_drained (const Node *node, const Member *member)
-{
-#ifdef SATIN_PLANT_DRAINED_STAYS
-  return member->drained > 0;
-#endif
-  return member->drained == node->lease.number;
-}
-
-static gboolean
-is_drained (Node *node)
-{
-  for (guint i = 0; i < node->roster.members->len; i++)
-    {
-      const Member *member = node->roster.members->pdata[i];
-#ifndef SATIN_PLANT_NOT_DRAINED
-      if (!member->dead && !has_drained (node, member))
-        return FALSE;
-#else
-      if (!member->dead && !has_drained (node, member) && i == 0)
-        return FALSE;
-#endif
-    }
-  return TRUE;
 }
 
 /* Until then a member that was not heard may still be heard or count as dead. */
@@ -300,36 +227,37 @@ stop_go_on (Node *node)
       return;
     }
   gboolean ready = lease_ready (node, &coordinator);
-  /* If others miss this node, they must not wait until it is done with a store. */
-  if (!stop->finished && !is_drained (node) && node->now_us < stop->until_us
-      && (ready || node->leave.last < LEAVE_MISSED))
-    return;
   if (!ready)
     {
-      end_unsaved (node);
+      /* If others miss this node, they must not wait until it is done with a store. */
+      if (stop->finished || node->now_us >= stop->until_us || node->leave.last >= LEAVE_MISSED)
+        end_unsaved (node);
       return;
     }
   if (!stop->finished)
     stop->code = NODE_END_SUSPENDED;
-  node->stats.expired += !stop->finished && !is_drained (node);
-  stop->awaited = ++stop->requests;
-  Message message = { .kind = MESSAGE_CLOSE,
-                      .count = stop->awaited,
-                      .number = stop->code,
-                      .flag = stop->answer != NULL,
-                      .value = stop->answer };
+  stop->awaited = ++node->round.request;
+  Message message
+      = { .kind = MESSAGE_PUBLISH,
+          .count = stop->awaited,
+          .version = stop->finished ? ROUND_FINISHED : ROUND_HALTED,
+          .number
+          = stop->finished ? ROUND_EVENTS_US : stop->until_us - MIN (node->now_us, stop->until_us),
+          .work_us = stop->code,
+          .flag = stop->answer != NULL,
+          .value = stop->answer };
   if (node->saves.phase >= SAVES_OPENED)
-    saves_on_close (node, &node->self, &message);
+    round_on_publish (node, &node->self, &message);
   else if (node->saves.phase == SAVES_NOT) /* HERE: asked again once it is OPENED */
     (void)member_send (node, &coordinator, &message);
 }
 
 void
-stop_on_closed (Node *node, const Message *m)
+stop_on_published (Node *node, const Message *m)
 {
   const char *why = m->text;
 
-  if (node->stop.awaited == 0 || m->count != node->stop.awaited)
+  if (node->stop.awaited == 0 || m->count != node->stop.awaited || !roster_is_master (node))
     return;
   if (m->flag && (why == NULL || *why == '\0'))
     why = "the last publication of the checkpoint failed";
@@ -374,7 +302,6 @@ stop_renew (Node *node)
 {
   if (node->stop.phase >= STOP_HALTING)
     forward (node);
-  report_drained (node);
 }
 
 void
@@ -387,7 +314,6 @@ stop_greet (Node *node, const NodeId *to)
       || !(roster_is_master (node) || node_id_equal (&acting->id, to)))
     return;
   (void)member_send (node, to, &message);
-  report_drained (node);
 }
 
 void
@@ -419,7 +345,6 @@ stop_coordinator_is_ready (Node *node)
 {
   if (roster_is_master (node))
     node->stop.awaited = 0; /* the last request may be lost, so it is repeated */
-  report_drained (node);
   stop_go_on (node);
 }
 
@@ -437,8 +362,6 @@ stop_promoted (Node *node)
     return TRUE;
   if (node->stop.phase < STOP_HALTING)
     return FALSE;
-  for (guint i = 0; i < node->roster.members->len; i++)
-    ((Member *)node->roster.members->pdata[i])->drained = 0;
   begin (node);
   return TRUE;
 }

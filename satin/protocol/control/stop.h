@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The end of a run: main is finished, or the whole run is suspended (each node halts, saves and
- * says so). With a checkpoint the end waits for the last publication. Driver's thread. */
+/* The end of a run: main is finished, or the whole run is suspended: each node halts. With a
+ * checkpoint the end waits for the last round of saving (round.h). Driver's thread. */
 #pragma once
 
 #include "../members/link.h"
@@ -22,12 +22,10 @@ typedef struct
   StopPhase phase;
   gboolean cancelled; /* … for ever */
   gboolean finished;  /* main returned `code`; of an ended run: main's return ended it */
-  guint32 requests;   /* for the last publication, so far … */
-  guint32 awaited;    /* … and the one whose answer is awaited; 0: none */
+  guint32 awaited;    /* the request for the last publication whose answer is awaited; 0: none */
   guint64 code;
   GBytes *answer;      /* (nullable) … with this answer */
   char *sentence;      /* (nullable) why the run ends, for people */
-  guint64 owed_scan;   /* scan to be served before this node counts as drained; 0: none */
   guint64 patience_us; /* for nodes to drain … */
   guint64 until_us;    /* … until then */
 } Stop;
@@ -45,16 +43,13 @@ void stop_condemn (Node *node, const char *sentence);
 void stop_crash_report (Node *node, const char *sentence);
 void stop_on_suspend (Node *node, const NodeId *from, const Message *message);
 void stop_on_halted (Node *node);
-void stop_on_drained (Node *node, const Message *message);
-/* The engine has served scan number `scan`. */
-void stop_on_served (Node *node, guint64 scan);
 /* TRUE: no new job starts here. */
 gboolean stop_halts (Node *node);
 /* TRUE: the end of the run has begun, in any way. */
 gboolean stop_has_begun (Node *node);
 void stop_finish (Node *node, guint64 code, GBytes *answer);
-/* The coordinator has published for the last time. */
-void stop_on_closed (Node *node, const Message *message);
+/* PUBLISHED; if it answers the last request of this node, which is master, the run ends. */
+void stop_on_published (Node *node, const Message *message);
 /* No node can write the checkpoint, because of `why`. A leaving node then leaves without ending the
  * run, if others stay. */
 void stop_refused (Node *node, const char *why);
@@ -75,6 +70,6 @@ void stop_deposed (Node *node);
 void stop_greet (Node *node, const NodeId *to);
 /* A new master continues a suspend under way. FALSE: there is none. */
 gboolean stop_promoted (Node *node);
-/* Goes on to the last publication when everything for it is there. */
+/* Asks for the last publication, when a coordinator can make it. */
 void stop_go_on (Node *node);
 guint64 stop_due (Node *node);

@@ -54,11 +54,9 @@ struct Member
   gboolean knows_us;      /* a frame of its session came, so its roster has this node */
   gboolean leaving;       /* it leaves, and takes and gives no more work */
   gboolean heard;         /* it knows that this node leaves */
-  guint32 drained;        /* number of the lease under which it has sent all its rows (suspend) */
-  guint64 scanned;        /* the last round for which it has scanned and sent all its rows */
-  guint32 request;        /* the last round that it asked for */
-  guint32 told_events;    /* number of the coordinator that it has told all its events … */
-  guint64 told_question;  /* … when it was asked so */
+  guint64 scanned;        /* the last round for which it has sent all that was asked for */
+  guint32 request;        /* number of its last request for a round */
+  guint32 told_events;    /* number of the lease in which it has told all its events */
   WorkTold told;          /* its last report of its work */
   WorkTold root;          /* … and of main's root, if it runs that … */
   guint32 root_number;    /* … of this number */

@@ -14,7 +14,7 @@
 
 #include <glib.h>
 
-#define MESSAGE_VERSION 33 /* of the whole vocabulary; unequal versions do not talk */
+#define MESSAGE_VERSION 34 /* of the whole vocabulary; unequal versions do not talk */
 #define MESSAGE_HEADER_MAX (16u * 1024 * 1024) /* bytes of a header */
 #define MESSAGE_ITEMS_MAX 8192u                /* loans, rows, holds, attachments in one message */
 #define MESSAGE_NUMBERS_MAX 65536u             /* in one WORK */

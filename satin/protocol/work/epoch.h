@@ -49,14 +49,6 @@ typedef enum
   EPOCH_EARLY /* an orphan message has begun the epoch, and START is still to come */
 } EpochPhase;
 
-/* The reason for the epoch that is under way. */
-typedef enum
-{
-  EPOCH_ASKED,      /* a request began it */
-  EPOCH_QUIET,      /* the interval did */
-  EPOCH_ASKED_AGAIN /* another one was asked for since it began */
-} EpochCause;
-
 typedef struct
 {
   guint64 number; /* of the last epoch that this node has heard of */
@@ -67,7 +59,6 @@ typedef struct
   GArray *peers;   /* of EpochPeer: members with which results were exchanged */
   /* where the epoch is led */
   GArray *counts;       /* of EpochCount: since its START */
-  EpochCause cause;
   guint64 begun, ended; /* as coordinator */
 } Epoch;
 
