@@ -62,7 +62,6 @@ static void (*const handlers[MESSAGE_KINDS]) (Node *node, const NodeId *from, co
   [MESSAGE_TRIAL] = elect_on_trial,
   [MESSAGE_BID] = elect_on_bid,
   [MESSAGE_LEASE] = lease_on_message,
-  [MESSAGE_ELECT] = elect_on_elect,
   [MESSAGE_LEAVE] = on_leave,
   [MESSAGE_RELEASE] = on_release,
   [MESSAGE_RELEASED] = leave_on_released,

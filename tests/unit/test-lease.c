@@ -381,7 +381,7 @@ note_said (World *world, guint who, const NodeEffect *effect)
       || message.count != world->peer[2].node->lease.number)
     return;
   n_leases += message.kind == MESSAGE_LEASE;
-  n_resigned += message.kind == MESSAGE_ELECT && message.flag;
+  n_resigned += message.kind == MESSAGE_BID && message.number == 0 && message.flag;
 }
 
 /* A member that mentions an older lease is told the present one, and also if its holder could not

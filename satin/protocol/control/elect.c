@@ -246,7 +246,6 @@ begin (Node *node)
   Elect *elect = &node->elect;
 
   elect->at_us = CORE_NEVER;
-  elect->waits_for_place = FALSE;
   if (is_open (node))
     return;
   elect->election++;
@@ -310,7 +309,6 @@ void
 elect_deposed (Node *node)
 {
   node->elect.at_us = CORE_NEVER;
-  node->elect.waits_for_place = FALSE;
   g_ptr_array_set_size (node->elect.candidates, 0);
 }
 
@@ -397,12 +395,6 @@ elect_on_bid_event (Node *node, const NodeEvent *event)
                                    .text = event->failed ? event->text : "" });
 }
 
-void
-elect_on_bid (Node *node, const NodeId *from, const Message *m)
-{
-  note_bid (node, from, m->number, m->work_us, m->version, m->flag ? m->text : NULL);
-}
-
 /* The coordinator is slow, or gives the lease back. */
 static void
 ask_again (Node *node, const NodeId *from, guint32 number, gboolean resigns, const char *why)
@@ -440,13 +432,16 @@ elect_ask (Node *node, gboolean resigns, const char *why)
   else if (acting != NULL)
     (void)member_send (
         node, &acting->id,
-        &(Message){ .kind = MESSAGE_ELECT, .count = number, .flag = resigns, .text = why });
+        &(Message){ .kind = MESSAGE_BID, .count = number, .flag = resigns, .text = why });
 }
 
 void
-elect_on_elect (Node *node, const NodeId *from, const Message *m)
+elect_on_bid (Node *node, const NodeId *from, const Message *m)
 {
-  ask_again (node, from, m->count, m->flag, m->text);
+  if (m->number == 0)
+    ask_again (node, from, m->count, m->flag, m->text);
+  else
+    note_bid (node, from, m->number, m->work_us, m->version, m->flag ? m->text : NULL);
 }
 
 void
@@ -554,17 +549,13 @@ elect_tick (Node *node)
     return;
   if (node->lease.generation > 0)
     begin (node);
-  else
-    elect->waits_for_place = TRUE;
 }
 
 void
 elect_place_known (Node *node)
 {
-  if (!node->elect.waits_for_place)
-    return;
-  node->elect.waits_for_place = FALSE;
-  plan (node, node->now_us + settle_us (node));
+  if (roster_is_master (node))
+    plan (node, node->now_us + settle_us (node));
 }
 
 void

@@ -47,8 +47,6 @@ typedef struct
   GPtrArray *candidates;    /* of Candidate: of the election that is open, or of the last one, if
                                the lease is vacant */
   guint64 at_us;            /* the time of the next election; CORE_NEVER: none */
-  gboolean waits_for_place; /* an election is due, but no generation stands at the place by which
-                               bidders could recognise it */
   guint64 ended_us, vacant_us;
   guint failures;
   char *refusal; /* why the last coordinator could not take over */
@@ -67,7 +65,7 @@ void elect_promoted (Node *node);
 void elect_deposed (Node *node);
 /* The master's roster has changed: members came or left. */
 void elect_roster_changed (Node *node, gboolean joined);
-/* A publication stands at the checkpoint's place now. */
+/* The first publication stands at the checkpoint's place, by which bidders recognise it. */
 void elect_place_known (Node *node);
 /* The coordinator: a publication, and how long its commit took; 0: it has failed. */
 void elect_watch (Node *node, guint64 commit_us);
@@ -79,7 +77,6 @@ void elect_greet (Node *node, const NodeId *to);
 void elect_on_bid_event (Node *node, const NodeEvent *event);
 void elect_on_trial (Node *node, const NodeId *from, const Message *message);
 void elect_on_bid (Node *node, const NodeId *from, const Message *message);
-void elect_on_elect (Node *node, const NodeId *from, const Message *message);
 
 /* This node's own bid is under way, and has not taken so long that it will hardly succeed. */
 gboolean elect_may_bid (Node *node);

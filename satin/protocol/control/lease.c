@@ -265,7 +265,9 @@ lease_on_opened (Node *node, const NodeEvent *event)
 void
 lease_saw_generation (Node *node, guint64 generation)
 {
-  node->lease.generation = MAX (node->lease.generation, generation);
-  if (node->lease.generation > 0)
+  guint64 before = node->lease.generation;
+
+  node->lease.generation = MAX (before, generation);
+  if (before == 0 && generation > 0)
     elect_place_known (node);
 }

@@ -22,20 +22,20 @@ asks_all (const Node *node)
   return node->round.cause != ROUND_FINISHED || events_may_lack (node);
 }
 
-/* Begins what this node owes for round `number`. */
+/* Begins what this node owes for the round of this SCAN. */
 static void
-owe (Node *node, guint64 number, guint64 epoch, RoundCause cause)
+owe (Node *node, const Message *scan)
 {
   Round *round = &node->round;
 
-  round->owed = number;
-  if (cause == ROUND_HALTED)
+  round->owed = scan->number;
+  if (scan->count == ROUND_HALTED)
     {
       round->owed_scan = CORE_NEVER;
       round_on_halted (node);
       return;
     }
-  if (cause == ROUND_FINISHED)
+  if (scan->count == ROUND_FINISHED)
     {
       round->owed_scan = 0;
       round_on_served (node, node->epoch.served);
@@ -43,7 +43,8 @@ owe (Node *node, guint64 number, guint64 epoch, RoundCause cause)
     }
   verify_end (node, NULL);
   round->heard = !node->config.plan.epochs;
-  round->owed_scan = node->config.plan.epochs ? epoch_open (node, epoch) : saves_scan (node);
+  round->owed_scan
+      = node->config.plan.epochs ? epoch_open (node, scan->version) : saves_scan (node);
 }
 
 static Message
@@ -72,7 +73,7 @@ scan_all (Node *node)
       if (!roster_is_self (node, member) && !member_is_connected (node, &member->id))
         alive_redial (node, member);
     }
-  owe (node, round->number, node->epoch.number, round->cause);
+  owe (node, &message);
 }
 
 static void
@@ -155,9 +156,8 @@ round_on_scan (Node *node, const NodeId *from, const Message *m)
   NodeId coordinator;
 
   node->round.early = *from;
-  node->round.early_number = m->number;
-  node->round.early_epoch = m->version;
-  node->round.early_cause = m->count;
+  node->round.early_scan
+      = (Message){ .number = m->number, .version = m->version, .count = m->count };
   if (lease_ready (node, &coordinator))
     round_coordinator_opened (node);
 }
@@ -168,7 +168,7 @@ round_coordinator_opened (Node *node)
   Round *round = &node->round;
 
   if (!node_id_is_none (&round->early) && node_id_equal (&round->early, &node->lease.holder))
-    owe (node, round->early_number, round->early_epoch, round->early_cause);
+    owe (node, &round->early_scan);
   round->early = NODE_ID_NONE;
   if (round->owed > 0 && node->epoch.served >= round->owed_scan) /* an orphan message began it */
     round_on_served (node, node->epoch.served);

@@ -59,9 +59,7 @@ typedef struct
   guint64 owed_scan; /* … and the number of that scan; CORE_NEVER: the engine has to halt first */
   guint64 answered;  /* the last round whose scan is finished here; 0: none of this coordinator */
   NodeId early;      /* none, or a node that wants a scan and is not yet known as coordinator … */
-  guint64 early_number; /* … for this round */
-  guint64 early_epoch;
-  RoundCause early_cause;
+  Message early_scan; /* … by this message */
 } Round;
 
 void round_init (Node *node);
