@@ -45,7 +45,6 @@ static void (*const handlers[MESSAGE_KINDS]) (Node *node, const NodeId *from, co
   [MESSAGE_HEARD] = on_heard,
   [MESSAGE_COPY] = buddy_on_copy,
   [MESSAGE_COPIED] = on_copied,
-  [MESSAGE_EPOCH] = epoch_on_message,
 
   [MESSAGE_START] = constants_on_start,
   [MESSAGE_BEST] = on_best,

@@ -96,6 +96,7 @@ begin (Node *node, RoundCause cause, guint64 patience_us)
   guint64 until_us = node->now_us + patience_us;
   round->until_us = under_way ? MIN (round->until_us, until_us) : until_us;
   round->state = ROUND_SCANNING;
+  round->next = ROUND_UNWANTED; /* what was asked for is in this one */
   if (!under_way || cause > round->cause)
     {
       round->cause = cause;
@@ -316,6 +317,17 @@ round_roster_changed (Node *node)
   round_go_on (node);
 }
 
+/* The round does not wait for it. But in plan cut it has to know the colour. */
+void
+round_joined (Node *node, const NodeId *id)
+{
+  Message over = epoch_over (node), open = scan_message (node);
+
+  roster_find (node, id)->scanned = node->round.number;
+  if (node->config.plan.epochs && node->epoch.number > 0)
+    (void)member_send (node, id, node->epoch.phase == EPOCH_CLOSED ? &over : &open);
+}
+
 void
 round_departed (Node *node, const Member *member)
 {
@@ -369,6 +381,8 @@ round_on_answer (Node *node, const NodeEvent *published)
                       .number = published->number,
                       .flag = published->failed,
                       .text = published->text,
+                      .version = node->epoch.number,
+                      .work_us = cause,
                       .ids = round->missing };
   for (guint i = 0; i < node->roster.members->len; i++)
     {
@@ -401,6 +415,9 @@ round_on_published (Node *node, const NodeId *from G_GNUC_UNUSED, const Message 
 {
   Round *round = &node->round;
 
+  epoch_on_over (node, m->version);
+  if (m->work_us == ROUND_QUIET)
+    return;
   round->heard = FALSE;
   stop_on_published (node, m);
   if (node->phase >= NODE_ENDED)

@@ -81,7 +81,8 @@ void round_on_halted (Node *node);
 void round_on_arrival (Node *node);
 /* The scribe has published, or failed to. */
 void round_on_answer (Node *node, const NodeEvent *published);
-/* A member has left or died. */
+/* A member has joined; it has left or died. */
+void round_joined (Node *node, const NodeId *id);
 void round_departed (Node *node, const Member *member);
 /* There is a new version of the roster. */
 void round_roster_changed (Node *node);

@@ -377,8 +377,7 @@ saves_joined (Node *node, const Member *member, gboolean seen)
   if (node->saves.phase == SAVES_NOT)
     return;
   tell_member (node, member);
-  epoch_greet (node, id);
-  roster_find (node, id)->scanned = node->round.number; /* that round does not wait for it */
+  round_joined (node, id);
 }
 
 void

@@ -196,19 +196,11 @@ close_epoch (Node *node)
 }
 
 void
-epoch_on_message (Node *node, const NodeId *from, const Message *m)
+epoch_on_over (Node *node, guint64 number)
 {
-  Epoch *epoch = &node->epoch;
-
-  if (!node_id_equal (from, &node->lease.holder) || m->version < epoch->number)
+  if (!node->config.plan.epochs || number < node->epoch.number)
     return;
-  if (m->flag) /* this node has just joined: its jobs belong to the next epoch */
-    {
-      epoch->number = m->version;
-      epoch->phase = MAX (epoch->phase, EPOCH_OPEN);
-      return;
-    }
-  epoch->number = m->version;
+  node->epoch.number = number;
   close_epoch (node);
 }
 
@@ -303,26 +295,22 @@ epoch_begin (Node *node)
   node->epoch.begun++;
 }
 
+Message
+epoch_over (const Node *node)
+{
+  return (
+      Message){ .kind = MESSAGE_PUBLISHED, .version = node->epoch.number, .work_us = ROUND_QUIET };
+}
+
 void
 epoch_end (Node *node)
 {
   Epoch *epoch = &node->epoch;
+  Message over = epoch_over (node);
 
   epoch->ended++;
-  member_send_all (node, &(Message){ .kind = MESSAGE_EPOCH, .version = epoch->number });
+  member_send_all (node, &over);
   close_epoch (node);
-}
-
-void
-epoch_greet (Node *node, const NodeId *to)
-{
-  const Epoch *epoch = &node->epoch;
-
-  if (node->config.plan.epochs && epoch->number > 0 && !node_id_equal (to, &node->self))
-    (void)member_send (node, to,
-                       &(Message){ .kind = MESSAGE_EPOCH,
-                                   .version = epoch->number,
-                                   .flag = epoch->phase != EPOCH_CLOSED });
 }
 
 /* ---- joining and leaving ---- */

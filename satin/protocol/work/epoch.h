@@ -2,7 +2,7 @@
 /* Epochs of two colours (the knob `epochs`, paper 003). No member scans by itself: the coordinator
  * begins a round of saving (round.h) at each interval, after the last one has ended. Such a round
  * is an epoch. The paper's START is SCAN, the local checkpoint of a member is its scan,
- * FIN_LOC_CKPT is SCANNED, and FINISH is EPOCH.
+ * FIN_LOC_CKPT is SCANNED, and FINISH is PUBLISHED.
  *
  * Each member has a colour, the lowest bit of the epoch's number, and records from its local
  * checkpoint to the end of the epoch. JOBS, RESULT and a leaver's COPY carry both bits of their
@@ -88,14 +88,15 @@ gboolean epoch_holds (const Node *node);
 /* Adds this member's counts to its SCANNED; `ids` and `numbers` are new. */
 void epoch_say_counts (Node *node, Message *scanned, GArray *ids, GArray *numbers);
 void epoch_on_counts (Node *node, const NodeId *member, const Message *scanned);
-void epoch_on_message (Node *node, const NodeId *from, const Message *message);
+/* The coordinator says that this epoch is over. */
+void epoch_on_over (Node *node, guint64 number);
 
+/* The message that says that the last epoch is over. */
+Message epoch_over (const Node *node);
 /* Coordinator: begins an epoch; TRUE: results are in transit; ends the epoch. */
 void epoch_begin (Node *node);
 gboolean epoch_in_transit (Node *node);
 void epoch_end (Node *node);
-/* A member joined. */
-void epoch_greet (Node *node, const NodeId *to);
 /* There is a new coordinator: an epoch that the last one had begun does not count. */
 void epoch_renew (Node *node);
 
