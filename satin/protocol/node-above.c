@@ -22,7 +22,7 @@ greet (Node *node, Member *member)
     {
       saves_renew (node);
       rerun_ask_all (node);
-      stop_coordinator_is_ready (node);
+      stop_ask_again (node);
     }
 }
 

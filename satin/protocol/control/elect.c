@@ -139,7 +139,7 @@ nobody (Node *node)
     }
   node->lease.state = LEASE_WITHOUT;
   root_go_on (node);
-  stop_nobody_writes (node);
+  stop_ask_again (node);
 }
 
 /* Marks the candidates that prove that they found the same place: they found the last acknowledged

@@ -63,7 +63,7 @@ opened (Node *node)
 #endif
   round_coordinator_opened (node);
   rerun_ask_all (node);
-  stop_coordinator_has_opened (node);
+  stop_ask_again (node);
   root_go_on (node);
 }
 
@@ -86,7 +86,7 @@ changed (Node *node, const NodeId *before)
 #ifndef SATIN_PLANT_FRONTIER_NOT_RENEWED
   saves_renew (node);
 #endif
-  stop_coordinator_is_new (node);
+  stop_ask_again (node);
 }
 
 /* Sets the lease that is valid from now on. */

@@ -212,6 +212,16 @@ end_unsaved (Node *node)
     stop_refused (node, "nobody can write the checkpoint, so the run could not be suspended");
 }
 
+/* How long the coordinator waits for the members. A new one has to get all rows. */
+static guint64
+patience_us (const Node *node)
+{
+  const Stop *stop = &node->stop;
+  guint64 left_us = MAX (stop->until_us, node->now_us) - node->now_us;
+
+  return stop->finished ? ROUND_EVENTS_US : MAX (left_us, MIN (stop->patience_us, STOP_ROWS_US));
+}
+
 void
 stop_go_on (Node *node)
 {
@@ -237,15 +247,13 @@ stop_go_on (Node *node)
   if (!stop->finished)
     stop->code = NODE_END_SUSPENDED;
   stop->awaited = ++node->round.request;
-  Message message
-      = { .kind = MESSAGE_PUBLISH,
-          .count = stop->awaited,
-          .version = stop->finished ? ROUND_FINISHED : ROUND_HALTED,
-          .number
-          = stop->finished ? ROUND_EVENTS_US : stop->until_us - MIN (node->now_us, stop->until_us),
-          .work_us = stop->code,
-          .flag = stop->answer != NULL,
-          .value = stop->answer };
+  Message message = { .kind = MESSAGE_PUBLISH,
+                      .count = stop->awaited,
+                      .version = stop->finished ? ROUND_FINISHED : ROUND_HALTED,
+                      .number = patience_us (node),
+                      .work_us = stop->code,
+                      .flag = stop->answer != NULL,
+                      .value = stop->answer };
   if (node->saves.phase >= SAVES_OPENED)
     round_on_publish (node, &node->self, &message);
   else if (node->saves.phase == SAVES_NOT) /* HERE: asked again once it is OPENED */
@@ -317,35 +325,9 @@ stop_greet (Node *node, const NodeId *to)
 }
 
 void
-stop_coordinator_is_new (Node *node)
+stop_ask_again (Node *node)
 {
-  if (roster_is_master (node))
-    node->stop.awaited = 0;
-}
-
-void
-stop_nobody_writes (Node *node)
-{
-  node->stop.awaited = 0; /* the coordinator that was asked to close is gone */
-  stop_go_on (node);
-}
-
-void
-stop_coordinator_has_opened (Node *node)
-{
-  Stop *stop = &node->stop;
-
-  if (roster_is_master (node) && stop->phase >= STOP_HALTING)
-    stop->until_us = MAX (stop->until_us, node->now_us + MIN (stop->patience_us, STOP_ROWS_US));
-  stop_coordinator_is_ready (node);
-}
-
-void
-stop_coordinator_is_ready (Node *node)
-{
-  if (roster_is_master (node))
-    node->stop.awaited = 0; /* the last request may be lost, so it is repeated */
-  stop_go_on (node);
+  node->stop.awaited = 0;
 }
 
 void

@@ -58,13 +58,9 @@ void stop_refused (Node *node, const char *why);
 void stop_on_end (Node *node, guint64 code, gboolean finished);
 /* There is a new master. */
 void stop_renew (Node *node);
-/* There is a new coordinator; it has opened the checkpoint, so all nodes send it their rows; it
- * takes orders. */
-void stop_coordinator_is_new (Node *node);
-void stop_coordinator_has_opened (Node *node);
-void stop_coordinator_is_ready (Node *node);
-/* The lease has no holder and no other node can write. */
-void stop_nobody_writes (Node *node);
+/* The coordinator that was asked for the last publication is gone, or another one is ready: the
+ * request is repeated. */
+void stop_ask_again (Node *node);
 /* This node is no longer master. */
 void stop_deposed (Node *node);
 void stop_greet (Node *node, const NodeId *to);
