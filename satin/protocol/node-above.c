@@ -22,7 +22,6 @@ greet (Node *node, Member *member)
     {
       saves_renew (node);
       rerun_ask_all (node);
-      stop_ask_again (node);
     }
 }
 

@@ -478,6 +478,24 @@ test_only_the_coordinator_closes (void)
     g_assert_cmpuint (world->peer[i].ended, ==, NODE_END_SUSPENDED);
 }
 
+/* main returns during a suspend, before all nodes have halted: its answer is published with all
+ * that is there, and the run ends with it. */
+static void
+test_an_answer_comes_before_a_suspend (void)
+{
+  g_autoptr (World) world = world_that_closes ();
+  g_autoptr (GBytes) answer = g_bytes_new ("42", 2);
+
+  g_assert_false (said (world, 1, "FINAL"));
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_FINISH, .number = 3, .bytes = answer });
+  g_assert_true (said (world, 1, "ANSWER"));
+  g_assert_true (said (world, 1, "FINAL"));
+  tell (world, 1,
+        &(NodeEvent){ .kind = NODE_EVENT_PUBLISHED, .number = 2, .saved = ALL, .final = TRUE });
+  for (guint i = 0; i < 3; i++)
+    g_assert_cmpuint (world->peer[i].ended, ==, 3);
+}
+
 /* The master ends the run for a coordinator on another node, and gives the reason that the
  * coordinator reported. */
 static void
@@ -541,6 +559,7 @@ main (int argc, char **argv)
         test_a_round_that_is_asked_for_late_is_made_anew);
   TEST ("a-suspend-waits-until-all-have-sent-all", test_a_suspend_waits_until_all_have_sent_all);
   TEST ("only-the-coordinator-closes", test_only_the_coordinator_closes);
+  TEST ("an-answer-comes-before-a-suspend", test_an_answer_comes_before_a_suspend);
   TEST ("why-it-is-not-published", test_why_it_is_not_published);
   TEST ("only-the-coordinator-says-that-it-has-taken-over",
         test_only_the_coordinator_says_that_it_has_taken_over);

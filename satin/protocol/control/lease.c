@@ -63,7 +63,6 @@ opened (Node *node)
 #endif
   round_coordinator_opened (node);
   rerun_ask_all (node);
-  stop_ask_again (node);
   root_go_on (node);
 }
 

@@ -58,8 +58,7 @@ void stop_refused (Node *node, const char *why);
 void stop_on_end (Node *node, guint64 code, gboolean finished);
 /* There is a new master. */
 void stop_renew (Node *node);
-/* The coordinator that was asked for the last publication is gone, or another one is ready: the
- * request is repeated. */
+/* The coordinator that was asked for the last publication is gone: the next one is asked. */
 void stop_ask_again (Node *node);
 /* This node is no longer master. */
 void stop_deposed (Node *node);
