@@ -287,6 +287,14 @@ note_missing (Node *node)
     }
 }
 
+/* What each cause wants of the scribe. */
+static const NodeEffectKind orders[] = {
+  [ROUND_QUIET] = NODE_EFFECT_PUBLISH_IF_WORTH,
+  [ROUND_ASKED] = NODE_EFFECT_PUBLISH,
+  [ROUND_HALTED] = NODE_EFFECT_FINAL,
+  [ROUND_FINISHED] = NODE_EFFECT_FINAL,
+};
+
 void
 round_go_on (Node *node)
 {
@@ -302,9 +310,7 @@ round_go_on (Node *node)
     return;
   node->stats.expired += waits;
   round->state = ROUND_PUBLISHING;
-  core_emit (node, last                          ? NODE_EFFECT_FINAL
-                   : round->cause == ROUND_QUIET ? NODE_EFFECT_PUBLISH_IF_WORTH
-                                                 : NODE_EFFECT_PUBLISH);
+  core_emit (node, orders[round->cause]);
 }
 
 void
@@ -331,7 +337,9 @@ round_joined (Node *node, const NodeId *id)
 void
 round_departed (Node *node, const Member *member)
 {
-  if (node->round.state == ROUND_SCANNING && member->scanned < node->round.number)
+  const Round *round = &node->round;
+
+  if (round->state == ROUND_SCANNING && !is_last (round->cause) && member->scanned < round->number)
     scan_all (node);
 }
 

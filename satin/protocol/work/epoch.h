@@ -53,10 +53,10 @@ typedef struct
 {
   guint64 number; /* of the last epoch that this node has heard of */
   EpochPhase phase;
-  guint64 scan;    /* the local checkpoint … */
-  guint64 served;  /* … and the last scan that the engine has served */
-  guint64 exit;    /* the epoch that was open when this node began to leave; 0: none */
-  GArray *peers;   /* of EpochPeer: members with which results were exchanged */
+  guint64 scan;   /* the local checkpoint … */
+  guint64 served; /* … and the last scan that the engine has served */
+  guint64 exit;   /* the epoch that was open when this node began to leave; 0: none */
+  GArray *peers;  /* of EpochPeer: members with which results were exchanged */
   /* where the epoch is led */
   GArray *counts;       /* of EpochCount: since its START */
   guint64 begun, ended; /* as coordinator */
