@@ -84,7 +84,8 @@ void round_on_answer (Node *node, const NodeEvent *published);
 /* A member has joined; it has left or died. */
 void round_joined (Node *node, const NodeId *id);
 void round_departed (Node *node, const Member *member);
-/* There is a new version of the roster. */
+/* There is a new version of the roster, and all that it says is written down: the publication that
+ * says so may begin. */
 void round_roster_changed (Node *node);
 /* The session with this member has begun: asks it for what is missing from it. */
 void round_greet (Node *node, const NodeId *to);

@@ -386,15 +386,6 @@ saves_departed (Node *node, const NodeId *id, const char *cause)
   events_see (node, &(Message){ .text = EVENT_LEFT, .id = *id, .path = "", .host = cause });
 }
 
-/* All that a version of the roster says is written down: the publication that says so may begin. */
-void
-saves_roster_changed (Node *node)
-{
-  if (node->saves.phase == SAVES_NOT)
-    return;
-  round_roster_changed (node);
-}
-
 guint64
 saves_due (Node *node)
 {

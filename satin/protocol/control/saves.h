@@ -93,8 +93,6 @@ void saves_flush (Node *node);
 /* `seen` FALSE: the member joined before this node. */
 void saves_joined (Node *node, const Member *member, gboolean seen);
 void saves_departed (Node *node, const NodeId *id, const char *cause);
-/* Called after these two for each new version of the roster. */
-void saves_roster_changed (Node *node);
 guint64 saves_due (Node *node);
 void saves_tick (Node *node);
 void saves_check (Node *node);
