@@ -306,8 +306,6 @@ shares_on_bytes (Node *node, const NodeId *from, const Message *m)
 {
   Wish *wish = find_wish (node, &m->digest);
   const Carry *carry = &roster_find (node, from)->carry;
-  SatinShared shared;
-  gboolean owed;
 
   if (constants_on_bytes (node, from, m))
     return;
@@ -318,8 +316,8 @@ shares_on_bytes (Node *node, const NodeId *from, const Message *m)
     }
   if (wish != NULL && node_id_equal (&wish->asked, from))
     ask_next (node, wish);
-  shared = shared_enter (node->shares.store, &m->digest, 0);
-  owed = is_asked (carry, carry->waiting.length, shared) && !shared_keep (shared, NULL);
+  SatinShared shared = shared_enter (node->shares.store, &m->digest, 0);
+  gboolean owed = is_asked (carry, carry->waiting.length, shared) && !shared_keep (shared, NULL);
   shared_unref (shared);
   if (owed)
     member_break (node, from, "does not have what it speaks of");
