@@ -303,6 +303,21 @@ a_site_of_the_run_is_known (Fixture *f, gconstpointer unused)
   check (&known, 1);
 }
 
+/* Each node has a number of its own, by which its site's command may choose a machine: also the
+ * nodes beyond those that the file names. */
+static void
+each_node_has_a_number (Fixture *f, gconstpointer unused)
+{
+  static const Case more
+      = { "add tour --sites HERE/numbers --site b -n 5", "", 1, NULL, "1\n2\n3\n4\n5\n" };
+
+  (void)unused;
+  f->run.tcp = TRUE;
+  put (f->path, FOLDER_KEY_FILE, "key");
+  g_assert_true (folder_run_write (&f->run, f->path, NULL));
+  check (&more, 1);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -313,7 +328,8 @@ main (int argc, char **argv)
   } tests[] = { { "/add/nodes-are-started-as-wished", nodes_are_started_as_wished },
                 { "/add/all-nodes-must-join", all_nodes_must_join },
                 { "/add/some-runs-take-no-nodes", some_runs_take_no_nodes },
-                { "/add/a-site-of-the-run-is-known", a_site_of_the_run_is_known } };
+                { "/add/a-site-of-the-run-is-known", a_site_of_the_run_is_known },
+                { "/add/each-node-has-a-number", each_node_has_a_number } };
 
   here = g_dir_make_tmp ("satin-add-XXXXXX", NULL);
   g_setenv ("XDG_STATE_HOME", here, TRUE);
@@ -322,12 +338,16 @@ main (int argc, char **argv)
   g_assert_cmpint (g_chmod (node, 0700), ==, 0);
   write_here ("sites", "[site a]\nnodes = 2\nworkers = 6\n[site b]\n");
   write_here ("far", "[site a]\nhosts = h\ncommand = sh -c\n");
+  g_autofree char *numbers
+      = g_strdup_printf ("[site b]\nnodes = 2\ncommand = sh -c 'echo {node} >>%s/started'\n", here);
+  write_here ("numbers", numbers);
   g_test_init (&argc, &argv, NULL);
   for (guint i = 0; i < G_N_ELEMENTS (tests); i++)
     g_test_add (tests[i].name, Fixture, NULL, set_up, tests[i].test, tear_down);
   int failed = g_test_run ();
-  static const char *const files[] = { "plan", "started", "died", "took-1",     "took-2", "took-3",
-                                       "node", "sites",   "far",  "satin/runs", "satin",  "" };
+  static const char *const files[]
+      = { "plan",  "started", "died",    "took-1",     "took-2", "took-3", "node",
+          "sites", "far",     "numbers", "satin/runs", "satin",  "" };
   for (guint i = 0; i < G_N_ELEMENTS (files); i++)
     remove_here (files[i]);
   g_free (here);

@@ -56,23 +56,44 @@ exists (const char *path)
   return g_file_test (path, G_FILE_TEST_EXISTS);
 }
 
-/* The answer is shown once, and then the folder is removed; the exit code is known for longer. */
+/* The answer is shown once, with main's messages, and then the folder is removed; the exit code is
+ * known for longer. */
 static void
 an_answer_is_waited_for (void)
 {
   g_autofree char *path = run_new ("waited", NULL, FALSE);
   int code;
 
-  put (path, "answer", "forty-two\n");
+  put (path, FOLDER_FILE_ANSWER, "forty-two\n");
+  put (path, FOLDER_FILE_ANSWER_ERR, "main: a note\n");
   g_assert_true (folder_end (path, 7, NULL, NULL));
+  Captured err = captured_begin (STDERR_FILENO);
   g_autofree char *first = printed (command_wait, "wait waited", &code);
+  g_autofree char *messages = captured_end (&err);
   g_assert_cmpstr (first, ==, "forty-two\n");
+  g_assert_cmpstr (messages, ==, "main: a note\n");
   g_assert_cmpint (code, ==, 7);
   g_assert_false (exists (path));
   g_autofree char *second = printed (command_wait, "wait waited", &code);
   g_assert_cmpstr (second, ==, "");
   g_assert_cmpint (code, ==, 7);
   folder_ended_forget ("waited");
+}
+
+/* The logs of a run that a job ended stay, since they may tell why the job failed. */
+static void
+a_failed_job_can_be_looked_into (void)
+{
+  g_autofree char *path = run_new ("failed", NULL, FALSE);
+  int code;
+
+  put (path, "node-11.log", "a word\n");
+  g_assert_true (folder_end (path, COMMAND_JOB, NULL, NULL));
+  g_autofree char *none = printed (command_wait, "wait failed", &code);
+  g_assert_cmpint (code, ==, COMMAND_JOB);
+  g_autofree char *log = printed (command_log, "log failed 11", &code);
+  g_assert_cmpstr (log, ==, "a word\n");
+  g_assert_true (folder_remove (path, NULL));
 }
 
 /* Another waiting process keeps the folder. One of the two shows the answer. */
@@ -223,6 +244,7 @@ main (int argc, char **argv)
   g_setenv ("XDG_STATE_HOME", state, TRUE);
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/ask/an-answer-is-waited-for", an_answer_is_waited_for);
+  g_test_add_func ("/ask/a-failed-job-can-be-looked-into", a_failed_job_can_be_looked_into);
   g_test_add_func ("/ask/others-may-wait-too", others_may_wait_too);
   g_test_add_func ("/ask/logs-are-shown", logs_are_shown);
   g_test_add_func ("/ask/a-checkpoint-names-its-run", a_checkpoint_names_its_run);
