@@ -282,6 +282,49 @@ test_others_come_between (void)
       }
 }
 
+static void
+take_the_delta_in (gpointer base)
+{
+  put ("/files/a.db", base);
+  shelf_remove ("/files/a.db-delta");
+}
+
+/* The writer publishes a base that contains the delta, and removes the delta, between any two
+ * requests: the copy holds the delta, or the base that contains it. */
+static gboolean
+take_in_at (const Kind *kind, guint at)
+{
+  Fixture f;
+  begin (&f, kind);
+  g_test_message ("at %u", at);
+  g_autoptr (GBytes) base = make_file (SMALL_PAGES, 'a', 1, TRUE);
+  g_autoptr (GBytes) delta = make_file (2, 'c', 2, FALSE);
+  g_autoptr (GBytes) later = make_file (SMALL_PAGES, 'b', 3, TRUE);
+  PlacePair pair;
+  put ("/files/a.db", base);
+  put ("/files/a.db-delta", delta);
+  shelf_between (at, take_the_delta_in, later);
+  if (refresh (&f, &pair, NULL))
+    g_assert_true (is_file (f.to, later) || (is_file (f.to, base) && is_file (f.to_delta, delta)));
+  gboolean was_reached = shelf_requests () >= at;
+  shelf_between (0, NULL, NULL);
+  place_pair_clear (&pair);
+  end (&f);
+  return was_reached;
+}
+
+static void
+test_a_delta_is_taken_in (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (kinds); i++)
+    {
+      guint at = 1;
+      while (take_in_at (&kinds[i], at))
+        g_assert_cmpuint (++at, <, SPAN_MAX);
+      g_assert_cmpuint (at, >, 4);
+    }
+}
+
 /* ---- this machine's disk ---- */
 
 static void
@@ -409,6 +452,7 @@ main (int argc, char **argv)
   g_test_add_func ("/place-copy/headers-are-read", test_headers_are_read);
   g_test_add_func ("/place-copy/every-request-fails", test_every_request_fails);
   g_test_add_func ("/place-copy/others-come-between", test_others_come_between);
+  g_test_add_func ("/place-copy/a-delta-is-taken-in", test_a_delta_is_taken_in);
   g_test_add_func ("/place-copy/no-room-here", test_no_room_here);
   g_test_add_func ("/place-copy/holds", test_holds);
   g_test_add_func ("/place-copy/trial", test_trial);

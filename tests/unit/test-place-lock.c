@@ -245,6 +245,38 @@ test_a_lost_lock_is_left_alone (void)
 }
 
 static void
+let_a_minute_pass (gpointer data)
+{
+  (void)data;
+  now_us += 60 * G_USEC_PER_SEC;
+}
+
+/* A store that was silent while a writer waited may have locks all the same: once it answers again,
+ * the writer waits again. */
+static void
+test_silence_ends_no_wait (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (uris); i++)
+    for (guint at = 1; at < SPAN_MAX; at++)
+      {
+        g_autoptr (Place) place = place_at (uris[i]);
+        g_test_message ("%s: silent from %u on", uris[i], at);
+        shelf_clear ();
+        shelf_make_folder (LOCK);
+        shelf_make_folder (LOCK "/" ANOTHER);
+        shelf_fail (SHELF_SILENT, at, G_MAXUINT);
+        shelf_between (at, let_a_minute_pass, NULL);
+        (void)place_put (place, "", "/proc/self/exe", NULL, NULL, NULL);
+        shelf_fail (SHELF_SOUND, 0, 0);
+        shelf_between (0, NULL, NULL);
+        place_ask_again (place);
+        gint64 began_us = now_us;
+        assert_put (place, "");
+        assert_waited (now_us - began_us, TEN_SECONDS);
+      }
+}
+
+static void
 look_for_lock (gpointer data)
 {
   gboolean *has_lock = data;
@@ -280,6 +312,7 @@ main (int argc, char **argv)
   g_test_add_func ("/place-lock/how-long-a-writer-waits", test_how_long_a_writer_waits);
   g_test_add_func ("/place-lock/no-lock-stays", test_no_lock_stays);
   g_test_add_func ("/place-lock/a-lost-lock-is-left-alone", test_a_lost_lock_is_left_alone);
+  g_test_add_func ("/place-lock/silence-ends-no-wait", test_silence_ends_no_wait);
   g_test_add_func ("/place-lock/removals-lock", test_removals_lock);
   return g_test_run ();
 }
