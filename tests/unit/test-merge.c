@@ -106,7 +106,8 @@ test_both_sides_come_together (void)
   g_assert_cmpuint (place_strangers (pair.a), ==, 1); /* only out.ckpt */
 }
 
-/* Whichever file is named first, the result has the answer of one and the rows of the other. */
+/* Whichever file is named first, the result has the answer of one and the rows of the other, and a
+ * generation that is later than both. */
 static void
 test_the_order_of_the_files_is_no_matter (void)
 {
@@ -119,6 +120,7 @@ test_the_order_of_the_files_is_no_matter (void)
                              " (SELECT * FROM result ORDER BY path)";
   static const char events[] = "SELECT group_concat (at || kind) FROM (SELECT * FROM event"
                                " WHERE kind <> 'merged' ORDER BY at, kind)";
+  static const char later[] = "SELECT value FROM run WHERE key = 'generation'";
   fall_apart (&pair, &a, &b);
   save_one (a, row_make ("/1", 10, 1000000, 0.1));
   finish (pair.a, a);
@@ -134,8 +136,13 @@ test_the_order_of_the_files_is_no_matter (void)
   g_assert_cmpuint (again.united, ==, 3);
   g_autofree char *wanted_rows = ask (pair.out, rows);
   g_autofree char *wanted_events = ask (pair.out, events);
+  g_autofree char *wanted_later
+      = g_strdup_printf ("%" G_GUINT64_FORMAT, MAX (pair.a->generation, pair.b->generation) + 1);
+  g_assert_cmpuint (pair.a->generation, >, pair.b->generation);
   assert_answer (other, rows, wanted_rows);
   assert_answer (other, events, wanted_events);
+  assert_answer (pair.out, later, wanted_later);
+  assert_answer (other, later, wanted_later);
 }
 
 /* Each figure is of the file that it stands beside, whichever of the two is the newer one. What
