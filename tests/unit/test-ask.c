@@ -226,6 +226,33 @@ ended_runs_are_listed (void)
                  && folder_remove (ended, NULL));
 }
 
+/* Without a name `satin top` shows the only run that lives. */
+static void
+one_live_run_needs_no_name (void)
+{
+  static const char *const wanted[]
+      = { "satin: no node of run 'only' answers\n",
+          "satin: several runs go on: name one, such as 'more' or 'only'\n" };
+  g_autofree char *dead = run_new ("dead", NULL, FALSE), *only = run_new ("only", NULL, TRUE);
+  g_autofree char *more = NULL;
+
+  for (guint i = 0; i < G_N_ELEMENTS (wanted); i++)
+    {
+      Captured err = captured_begin (STDERR_FILENO);
+      int code;
+      g_autofree char *picture = printed (command_top, "top", &code);
+      g_autofree char *messages = captured_end (&err);
+
+      g_assert_cmpint (code, ==, COMMAND_ERROR);
+      g_assert_cmpstr (picture, ==, "");
+      g_assert_true (g_str_has_suffix (messages, wanted[i]));
+      if (more == NULL)
+        more = run_new ("more", NULL, TRUE);
+    }
+  g_assert_true (folder_remove (dead, NULL) && folder_remove (only, NULL)
+                 && folder_remove (more, NULL));
+}
+
 static void
 requests_have_a_limit (void)
 {
@@ -249,6 +276,7 @@ main (int argc, char **argv)
   g_test_add_func ("/ask/logs-are-shown", logs_are_shown);
   g_test_add_func ("/ask/a-checkpoint-names-its-run", a_checkpoint_names_its_run);
   g_test_add_func ("/ask/ended-runs-are-listed", ended_runs_are_listed);
+  g_test_add_func ("/ask/one-live-run-needs-no-name", one_live_run_needs_no_name);
   g_test_add_func ("/ask/requests-have-a-limit", requests_have_a_limit);
   int failed = g_test_run ();
   static const char *const folders[] = { "satin/ended", "satin/runs", "satin", "" };

@@ -13,6 +13,8 @@
 #include "launch/launch.h"
 #include "launch/spread.h"
 
+#include "link/wire-find.h"
+
 #include <unistd.h>
 
 #define OPTIONS \
@@ -40,6 +42,20 @@ launch_run (FolderRun *run, const LaunchWish *wish)
   return CODE;
 }
 
+static const char *user; /* (nullable) the run that uses the checkpoints */
+
+/* In place of the search at the addresses that a checkpoint names. */
+gboolean
+wire_find_run (char **addresses, const char *id, guint64 limit_us, char **name, char **host)
+{
+  g_assert_cmpstr (addresses[0], ==, "unix:/a");
+  g_assert_cmpstr (id, ==, "run-1");
+  g_assert_cmpuint (limit_us, ==, WIRE_FIND_US);
+  *name = g_strdup (user);
+  *host = g_strdup (user != NULL ? "h" : NULL);
+  return user != NULL;
+}
+
 /* A checkpoint that this user started. */
 static void
 write_checkpoint (Place *place, const char *options, const char *name, gboolean is_marked)
@@ -57,6 +73,7 @@ write_checkpoint (Place *place, const char *options, const char *name, gboolean 
   identity.mark = is_marked ? mark_make (token, &identity.identity) : NULL;
   Scribe *scribe = place_scribe (place, G_USEC_PER_SEC, &identity, NULL);
   g_assert_nonnull (scribe);
+  scribe_joined (scribe, &(NodeId){ 1, 1, 1 }, "h", "", "unix:/a");
   save_one (scribe, row_make ("/0", 92, 1500000, 0.25));
   finish_all (place, scribe);
   identity_clear (&identity);
@@ -209,6 +226,30 @@ a_resume_needs_little (void)
   g_assert_null (asked);
 }
 
+/* A run that uses a checkpoint keeps it: no other one begins with a copy, or sets it aside. */
+static void
+a_checkpoint_in_use_is_left_alone (void)
+{
+  g_autoptr (Place) place = place_new ();
+  g_autofree char *moved = g_build_filename (here, "moved", NULL);
+
+  write_checkpoint (place, OPTIONS, "recorded", TRUE);
+  g_autoptr (GBytes) before = contents (place->target);
+  char *resumed[] = { (char *)"resume", place->target, (char *)"--checkpoint", moved, NULL };
+  char *anew[] = { (char *)"run", (char *)"--new", (char *)"--checkpoint",
+                   place->target, (char *)"--",    (char *)"/bin/true",
+                   NULL };
+  g_clear_pointer (&asked, g_free);
+  user = "other";
+  g_assert_cmpint (command_resume (4, resumed), ==, COMMAND_IN_USE);
+  g_assert_cmpint (command_run (6, anew), ==, COMMAND_IN_USE);
+  user = NULL;
+  g_assert_null (asked);
+  g_assert_false (g_file_test (moved, G_FILE_TEST_EXISTS));
+  g_autoptr (GBytes) after = contents (place->target);
+  g_assert_true (g_bytes_equal (before, after));
+}
+
 /* The options may stand before the program or among its words. */
 static void
 a_run_is_what_its_options_say (void)
@@ -281,6 +322,8 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/launched/a-resume-goes-on-as-it-began", a_resume_goes_on_as_it_began);
   g_test_add_func ("/launched/a-resume-needs-little", a_resume_needs_little);
+  g_test_add_func ("/launched/a-checkpoint-in-use-is-left-alone",
+                   a_checkpoint_in_use_is_left_alone);
   g_test_add_func ("/launched/a-run-is-what-its-options-say", a_run_is_what_its_options_say);
   int failed = g_test_run ();
   static const char *const files[]
