@@ -26,7 +26,7 @@ begin (Place *place, const char *run)
 }
 
 /* Takes `row`. */
-static void
+static Publication
 put_with (Ledger *ledger, Row *row, const char *best, gboolean is_large, gboolean final)
 {
   Inbox *inbox = inbox_new ();
@@ -42,12 +42,13 @@ put_with (Ledger *ledger, Row *row, const char *best, gboolean is_large, gboolea
   (void)(ledger_write (ledger, inbox, &error) && ledger_publish (ledger, final, &made, &error));
   g_assert_no_error (error);
   inbox_free (inbox);
+  return made;
 }
 
-static void
+static Publication
 put (Ledger *ledger, Row *row, gboolean is_large)
 {
-  put_with (ledger, row, NULL, is_large, FALSE);
+  return put_with (ledger, row, NULL, is_large, FALSE);
 }
 
 /* A base with the row `base`, and a delta with the row `delta`. */
@@ -76,7 +77,8 @@ assert_paths (const char *target, const char *expected)
   g_assert_cmpstr (text->str, ==, expected);
 }
 
-/* Two runs of one program with the same arguments: each has its own results. */
+/* Two runs of one program with the same arguments: each has its own results. A base beside the
+ * delta of another run gets none, and does not say that it may. */
 static void
 test_a_delta_of_another_run_is_not_read (void)
 {
@@ -91,8 +93,8 @@ test_a_delta_of_another_run_is_not_read (void)
   assert_paths (one->target, "/0 ");
 
   Ledger *ledger = begin (one, "run-1");
-  put (ledger, row_make ("/4", 4, 1, 0.1), FALSE);
-  put (ledger, row_make ("/5", 5, 1, 0.1), FALSE);
+  g_assert_false (put (ledger, row_make ("/4", 4, 1, 0.1), FALSE).may_get_delta);
+  g_assert_false (put (ledger, row_make ("/5", 5, 1, 0.1), FALSE).is_delta);
   ledger_free (ledger);
   g_autoptr (GBytes) after = contents (delta);
   g_assert_true (g_bytes_equal (before, after));
@@ -223,6 +225,32 @@ test_a_damaged_delta_need_not_say_what_it_is (void)
     }
 }
 
+/* Of a large base the small tables may be enough; a delta is checked whole, however large. */
+static void
+test_a_delta_is_checked_whole (void)
+{
+  g_autoptr (Place) place = place_new ();
+  g_autofree char *delta = pair_delta_path (place->target);
+  const char *const files[] = { place->target, delta };
+  g_autoptr (GError) error = NULL;
+  g_auto (Pair) pair = { 0 };
+  make_pair (place, "run-1", "/0", "/1");
+  for (guint i = 0; i < G_N_ELEMENTS (files); i++)
+    {
+      sqlite3 *db = NULL;
+      g_assert_cmpint (sqlite3_open (files[i], &db), ==, SQLITE_OK);
+      g_assert_cmpint (
+          sqlite3_exec (db, "UPDATE result SET value = zeroblob (6000000)", NULL, NULL, NULL), ==,
+          SQLITE_OK);
+      sqlite3_close (db);
+    }
+  g_assert_true (pair_open (&pair, place->target, NULL, PAIR_FRONT, &error));
+  g_assert_no_error (error);
+  g_assert_true (pair.base->is_front);
+  g_assert_nonnull (pair.delta);
+  g_assert_false (pair.delta->is_front);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -235,5 +263,6 @@ main (int argc, char **argv)
   g_test_add_func ("/pair/what-is-left-of-both-is-united", test_what_is_left_of_both_is_united);
   g_test_add_func ("/pair/a-damaged-delta-need-not-say-what-it-is",
                    test_a_damaged_delta_need_not_say_what_it_is);
+  g_test_add_func ("/pair/a-delta-is-checked-whole", test_a_delta_is_checked_whole);
   return g_test_run ();
 }
