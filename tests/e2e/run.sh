@@ -24,6 +24,10 @@ try "$satin" run -n 1 -w 1 -- "$SATIN_BIN/fib" 20
 is "one node with one worker computes fib" "$answer" 6765
 try "$satin" run -n 3 -w 2 --name three -- "$SATIN_BIN/fib" 0
 is "a run with one tiny job ends" "$answer" 0
+# A closed stream stays useless: no file that the launcher opens gets its number, such as an eventfd, which takes eight bytes.
+try bash -c '"$1" run -n 1 -- "$2" 35 >&-' - "$satin" "$SATIN_BIN/fib"
+is "an answer of eight bytes has nowhere to go: exit code" "$code" 1
+is "… and a message" "$words" "satin: cannot write the answer to standard output: Bad file descriptor"
 
 tour=$(instance gr17.tsp)
 if [ -n "$tour" ]; then

@@ -253,6 +253,28 @@ one_live_run_needs_no_name (void)
                  && folder_remove (more, NULL));
 }
 
+/* The folder may be shared with other hosts. They see that a verb which waits lives by the time of
+ * its mark. */
+static void
+a_verb_that_waits_shows_that_it_lives (void)
+{
+  g_autofree char *path = run_new ("long", NULL, TRUE), *file = NULL, *mark = NULL;
+  const struct timespec old[2] = { { .tv_sec = 1000 }, { .tv_sec = 1000 } };
+  g_auto (AskRun) ask = { 0 };
+  GStatBuf info;
+
+  g_assert_true (ask_look ("long", &ask, NULL) && ask_stay (&ask));
+  file = folder_node_file (getpid (), FOLDER_NODE_STAYS);
+  mark = g_build_filename (path, file, NULL);
+  g_assert_cmpint (utimensat (AT_FDCWD, mark, old, 0), ==, 0);
+  g_assert_cmpint (ask_wait (&ask, G_USEC_PER_SEC / 4, NULL), ==, -1);
+  g_assert_cmpint (g_stat (mark, &info), ==, 0);
+  g_assert_cmpint (info.st_mtime, >, old[0].tv_sec);
+  ask_leave (&ask);
+  g_assert_false (exists (mark));
+  g_assert_true (folder_remove (path, NULL));
+}
+
 static void
 requests_have_a_limit (void)
 {
@@ -277,6 +299,8 @@ main (int argc, char **argv)
   g_test_add_func ("/ask/a-checkpoint-names-its-run", a_checkpoint_names_its_run);
   g_test_add_func ("/ask/ended-runs-are-listed", ended_runs_are_listed);
   g_test_add_func ("/ask/one-live-run-needs-no-name", one_live_run_needs_no_name);
+  g_test_add_func ("/ask/a-verb-that-waits-shows-that-it-lives",
+                   a_verb_that_waits_shows_that_it_lives);
   g_test_add_func ("/ask/requests-have-a-limit", requests_have_a_limit);
   int failed = g_test_run ();
   static const char *const folders[] = { "satin/ended", "satin/runs", "satin", "" };
