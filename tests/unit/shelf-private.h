@@ -35,7 +35,7 @@ typedef struct
   gpointer during_data;
   gsize during_after;
   void (*each_chunk) (void); /* (nullable) */
-  gboolean tags_are_weak;
+  gboolean tags_are_weak, puts_tell_no_tags;
   GHashTable *options; /* Of the last request: number to text. */
 } Shelf;
 extern Shelf shelf;

@@ -386,7 +386,7 @@ receive_http (ShelfHandle *handle, const char *path, gboolean half)
   if (handle->status != 201)
     return CURLE_OK;
   shelf_put_item (path, g_byte_array_free_to_bytes (g_steal_pointer (&bytes)));
-  if (handle->signs != NULL)
+  if (handle->signs != NULL && !shelf.puts_tell_no_tags)
     tell_tag (handle, path);
   return CURLE_OK;
 }

@@ -294,7 +294,7 @@ shelf_clear (void)
   shelf.between = shelf.during = NULL;
   shelf.each_chunk = NULL;
   shelf.has_failed = shelf.renames_over = shelf.makes_no_folders = FALSE;
-  shelf.knows_no_tags = shelf.tags_are_weak = FALSE;
+  shelf.knows_no_tags = shelf.tags_are_weak = shelf.puts_tell_no_tags = FALSE;
   g_mutex_unlock (&shelf.lock);
 }
 
@@ -420,6 +420,12 @@ void
 shelf_knows_no_tags (gboolean is_so)
 {
   shelf.knows_no_tags = is_so;
+}
+
+void
+shelf_puts_tell_no_tags (gboolean is_so)
+{
+  shelf.puts_tell_no_tags = is_so;
 }
 
 void

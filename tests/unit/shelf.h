@@ -58,5 +58,7 @@ void shelf_renames_over (gboolean is_so);
 void shelf_makes_no_folders (gboolean is_so);
 /* http: with TRUE HEAD, GET and PUT give no ETag, and conditions are ignored. */
 void shelf_knows_no_tags (gboolean is_so);
+/* s3: with TRUE a PUT gives no ETag. */
+void shelf_puts_tell_no_tags (gboolean is_so);
 /* http: tags are weak, as those of files that have just been written. No condition accepts them. */
 void shelf_tags_are_weak (gboolean is_so);
