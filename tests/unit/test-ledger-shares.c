@@ -132,6 +132,34 @@ test_all_or_none (void)
   forget_all (place);
 }
 
+/* A reference says how many bytes it is to. A program that believes it must not get fewer, so a row
+ * whose reference says another number is left out. */
+static void
+test_lengths_agree (void)
+{
+  g_autoptr (Place) place = place_new ();
+  Scribe *scribe = start (place, HOUR_US, "run-1");
+  Row *wrong = kept_row ("/1", 2, share (2, 1000));
+  gsize size;
+  g_autofree guint8 *value = g_bytes_unref_to_data (g_steal_pointer (&wrong->value), &size);
+  g_autoptr (GArray) found = NULL;
+  value[sizeof (Digest)]++; /* the length follows the digest */
+  wrong->value = g_bytes_new (value, size);
+  found = record_find_shared (SATIN_SHARED_SIGNATURE, wrong->value);
+  g_assert_cmpuint (g_array_index (found, RecordShared, 0).length, ==, 1001);
+  save_one (scribe, kept_row ("/0", 2, share (1, 1000)));
+  save_one (scribe, wrong);
+  finish (place, scribe);
+  scribe_free (scribe);
+  assert_answer (place->target, COUNT, "2");
+  forget_all (place);
+
+  load (place);
+  g_assert_cmpuint (place->rows->len, ==, 1);
+  g_assert_cmpstr (((const Row *)place->rows->pdata[0])->path, ==, "/0");
+  forget_all (place);
+}
+
 /* Publishes what was saved. If a sweep was slow, the next does not wait for long. */
 static void
 finish_and_sweep (Place *place, Scribe *scribe)
@@ -288,6 +316,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/ledger-shares/comes-back", test_comes_back);
   g_test_add_func ("/ledger-shares/all-or-none", test_all_or_none);
+  g_test_add_func ("/ledger-shares/lengths-agree", test_lengths_agree);
   g_test_add_func ("/ledger-shares/goes", test_goes);
   g_test_add_func ("/ledger-shares/end-does-not-rest", test_end_does_not_rest);
   g_test_add_func ("/ledger-shares/only-the-last-batch-does-not-wait",

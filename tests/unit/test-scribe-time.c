@@ -478,6 +478,33 @@ test_an_offer_is_waited_for (void)
   finish_well (scribe, place, "2");
 }
 
+#define LOOKS 20u
+
+/* The work that is left is told when enough is known of it, and not before. */
+static void
+test_what_is_left_is_told_when_it_is_known (void)
+{
+  g_autoptr (Place) place = place_new ();
+  Scribe *scribe = begin (place);
+  ScribeStats stats;
+  wait_for (&seen.n_waits, 1);
+  for (guint i = 0; i < LOOKS; i++)
+    {
+      g_autofree char *path = g_strdup_printf ("/%u", i);
+      guint before = seen.n_waits;
+      save_one (scribe, row_make (path, 1, 10 * G_USEC_PER_SEC, 0.5 / LOOKS));
+      wait_for (&seen.n_waits, before + 1); /* so the look after the last tick is over */
+      scribe_stats (scribe, &stats);
+      g_assert_true (i > 1 || stats.left_us == 0);
+      move_clock (MINUTE_US);
+      wait_for (&seen.n_published, i + 1);
+    }
+  g_assert_cmpint (stats.left_us, >, 0);
+  g_assert_cmpfloat (stats.left.low_s, >, 0);
+  g_assert_cmpfloat (stats.left.high_s, >=, stats.left.low_s);
+  finish_well (scribe, place, "20");
+}
+
 /* A scribe that only reads answers loads, with what was saved meanwhile. It acknowledges nothing,
  * since nothing is published. */
 static void
@@ -520,6 +547,8 @@ main (int argc, char **argv)
   g_test_add_func ("/scribe-time/offers", test_offers);
   g_test_add_func ("/scribe-time/no-offer-is-missed", test_no_offer_is_missed);
   g_test_add_func ("/scribe-time/an-offer-is-waited-for", test_an_offer_is_waited_for);
+  g_test_add_func ("/scribe-time/what-is-left-is-told-when-it-is-known",
+                   test_what_is_left_is_told_when_it_is_known);
   g_test_add_func ("/scribe-time/a-reader-has-no-ticks", test_a_reader_has_no_ticks);
   return g_test_run ();
 }
