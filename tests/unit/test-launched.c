@@ -2,6 +2,7 @@
 /* What `satin run` and `satin resume` ask of the launcher: an option changes what it names and
  * nothing else, and a resumed run begins as the checkpoint says. This file has a launcher of its
  * own, which starts nothing. */
+#include "captured.h"
 #include "checkpoint.h"
 
 #include "command/command.h"
@@ -250,6 +251,48 @@ a_checkpoint_in_use_is_left_alone (void)
   g_assert_true (g_bytes_equal (before, after));
 }
 
+/* (transfer full): what `satin resume`, which starts nothing, prints: messages, then the answer. */
+static char *
+resumed (const char *option, const char *target, int wanted)
+{
+  char *argv[] = { (char *)"resume", (char *)target, (char *)option, NULL };
+  Captured out = captured_begin (STDOUT_FILENO), err = captured_begin (STDERR_FILENO);
+  int code = command_resume (option != NULL ? 3 : 2, argv);
+  g_autofree char *messages = captured_end (&err), *text = captured_end (&out);
+
+  g_assert_cmpint (code, ==, wanted);
+  g_assert_null (asked);
+  return g_strconcat (messages, text, NULL);
+}
+
+/* A finished run gives its answer again and starts nothing, unless a program is named: that may be
+ * another one. The answer of a stranger is given to those who trust it, with a warning. */
+static void
+a_finished_run_gives_its_answer (void)
+{
+  g_autoptr (Place) place = place_new ();
+  g_autoptr (GBytes) answer = g_bytes_new_static ("42\n", 3);
+  g_autofree char *key = g_build_filename (here, "satin", "key", NULL);
+  g_autofree char *behind = g_strconcat (" ", place->target, " -- /bin/false 9", NULL);
+
+  write_checkpoint (place, OPTIONS, "recorded", TRUE);
+  Scribe *scribe = start (place, HOUR_US, "run-1");
+  scribe_answer (scribe, answer, 9);
+  finish_all (place, scribe);
+  g_clear_pointer (&asked, g_free);
+  g_autofree char *own = resumed (NULL, place->target, 9);
+  g_assert_cmpstr (own, ==, "42\n");
+  call ("resume", "", behind);
+  g_assert_nonnull (strstr (asked, "\nprogram=/bin/false\n"));
+  g_clear_pointer (&asked, g_free);
+  g_assert_cmpint (g_unlink (key), ==, 0); /* now the checkpoint is of another user */
+  g_autofree char *refused = resumed (NULL, place->target, COMMAND_UNUSABLE);
+  g_assert_null (strstr (refused, "42\n"));
+  g_autofree char *trusted = resumed ("--trust", place->target, 9);
+  g_assert_true (g_str_has_prefix (trusted, "satin: "));
+  g_assert_true (g_str_has_suffix (trusted, "\n42\n"));
+}
+
 /* The options may stand before the program or among its words. */
 static void
 a_run_is_what_its_options_say (void)
@@ -324,6 +367,7 @@ main (int argc, char **argv)
   g_test_add_func ("/launched/a-resume-needs-little", a_resume_needs_little);
   g_test_add_func ("/launched/a-checkpoint-in-use-is-left-alone",
                    a_checkpoint_in_use_is_left_alone);
+  g_test_add_func ("/launched/a-finished-run-gives-its-answer", a_finished_run_gives_its_answer);
   g_test_add_func ("/launched/a-run-is-what-its-options-say", a_run_is_what_its_options_say);
   int failed = g_test_run ();
   static const char *const files[]
