@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What `satin run` and `satin resume` ask of the launcher: an option changes what it names and
- * nothing else, and a resumed run begins as the checkpoint says. This file has a launcher of its
- * own, which starts nothing. */
+ * nothing else, and a resumed run begins as the checkpoint says; and which checkpoints are left
+ * alone. This file has a launcher of its own, which starts nothing. */
 #include "captured.h"
 #include "checkpoint.h"
 
@@ -10,6 +10,7 @@
 #include "coordinator/mark.h"
 
 #include "folder/folder-run.h"
+#include "folder/folder.h"
 
 #include "launch/launch.h"
 #include "launch/spread.h"
@@ -293,6 +294,33 @@ a_finished_run_gives_its_answer (void)
   g_assert_true (g_str_has_suffix (trusted, "\n42\n"));
 }
 
+/* `satin save --to` names a new file: a checkpoint that stands there is of another run. */
+static void
+a_run_takes_no_place_of_another (void)
+{
+  g_autoptr (Place) place = place_new ();
+  const char *words[] = { NULL };
+  g_auto (FolderRun) run = { .name = g_strdup ("tour"),
+                             .program = g_strdup ("/bin/true"),
+                             .argv = g_strdupv ((char **)words),
+                             .folder = g_strdup ("/"),
+                             .launcher_pid = getpid (),
+                             .nodes = 1 };
+  g_autofree char *path = folder_create (&run, NULL);
+
+  write_checkpoint (place, OPTIONS, "recorded", TRUE);
+  g_autoptr (GBytes) before = contents (place->target);
+  char *argv[] = { (char *)"save", (char *)"tour", (char *)"--to", place->target, NULL };
+  Captured err = captured_begin (STDERR_FILENO);
+  int code = command_save (4, argv);
+  g_autofree char *messages = captured_end (&err);
+  g_assert_cmpint (code, ==, COMMAND_STORE);
+  g_assert_true (g_str_has_prefix (messages, "satin: there is a checkpoint at '"));
+  g_autoptr (GBytes) after = contents (place->target);
+  g_assert_true (g_bytes_equal (before, after));
+  g_assert_true (folder_remove (path, NULL));
+}
+
 /* The options may stand before the program or among its words. */
 static void
 a_run_is_what_its_options_say (void)
@@ -368,6 +396,7 @@ main (int argc, char **argv)
   g_test_add_func ("/launched/a-checkpoint-in-use-is-left-alone",
                    a_checkpoint_in_use_is_left_alone);
   g_test_add_func ("/launched/a-finished-run-gives-its-answer", a_finished_run_gives_its_answer);
+  g_test_add_func ("/launched/a-run-takes-no-place-of-another", a_run_takes_no_place_of_another);
   g_test_add_func ("/launched/a-run-is-what-its-options-say", a_run_is_what_its_options_say);
   int failed = g_test_run ();
   static const char *const files[]
