@@ -12,6 +12,8 @@
 
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 /* A node takes the next line of the plan, and writes down what it was started with. A node that has
  * joined stays until the test removes the file `stay`, or has been killed a minute ago. */
@@ -30,6 +32,7 @@
   "  joins-and-dies) join; : >\"$here/died\"; exit 9 ;;\n" \
   "  joins-later) while [ ! -e \"$here/died\" ] && [ -e \"$here/stay\" ]; do sleep 0.02; done\n" \
   "    sleep 0.2; join; stay ;;\n" \
+  "  waits) stay ;;\n" \
   "  is-refused) echo 'satin: no room'; exit 1 ;;\n" \
   "  ends-the-run) echo 3 >\"$SATIN_RUN_FOLDER/end\"; rm \"$SATIN_RUN_FOLDER\"/node-*.address\n" \
   "    echo 'satin: too late'; exit 1 ;;\n" \
@@ -42,6 +45,19 @@ typedef struct
 } Fixture;
 
 static char *here; /* the folder of this test */
+static gboolean time_flies;
+
+/* In place of GLib's. */
+gint64
+g_get_monotonic_time (void)
+{
+  static gint64 more_us;
+  struct timespec now;
+
+  (void)clock_gettime (CLOCK_MONOTONIC, &now);
+  more_us += time_flies ? G_USEC_PER_SEC : 0;
+  return now.tv_sec * G_USEC_PER_SEC + now.tv_nsec / 1000 + more_us;
+}
 
 static char *
 in_here (const char *name)
@@ -142,6 +158,7 @@ added (const char *words, const char *plan, int wanted)
   pid_t child = fork ();
   if (child == 0)
     {
+      (void)alarm (60); /* it may wait for ever */
       int code = command_add ((int)g_strv_length (argv), argv);
       fflush (NULL);
       _exit (code);
@@ -303,6 +320,21 @@ a_site_of_the_run_is_known (Fixture *f, gconstpointer unused)
   check (&known, 1);
 }
 
+/* A node that neither joins nor ends is not waited for without end, and goes on. */
+static void
+a_node_has_its_time_to_join (Fixture *f, gconstpointer unused)
+{
+  g_autofree char *started = in_here ("started");
+
+  (void)f, (void)unused;
+  time_flies = TRUE;
+  g_autofree char *printed = added ("add tour", "waits\n", 0);
+  time_flies = FALSE;
+  g_assert_cmpstr (printed, ==, "");
+  while (!g_file_test (started, G_FILE_TEST_EXISTS))
+    g_usleep (1000);
+}
+
 /* Each node has a number of its own, by which its site's command may choose a machine: also the
  * nodes beyond those that the file names. */
 static void
@@ -329,6 +361,7 @@ main (int argc, char **argv)
                 { "/add/all-nodes-must-join", all_nodes_must_join },
                 { "/add/some-runs-take-no-nodes", some_runs_take_no_nodes },
                 { "/add/a-site-of-the-run-is-known", a_site_of_the_run_is_known },
+                { "/add/a-node-has-its-time-to-join", a_node_has_its_time_to_join },
                 { "/add/each-node-has-a-number", each_node_has_a_number } };
 
   here = g_dir_make_tmp ("satin-add-XXXXXX", NULL);
