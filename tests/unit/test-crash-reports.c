@@ -9,28 +9,41 @@
 static void
 fall (World *world, guint who, const char *path)
 {
-  tell (world, who,
-        &(NodeEvent){ .kind = NODE_EVENT_CRASH_REPORT, .path = path, .text = "a job (1): abort" });
+  g_autofree char *text = g_strdup_printf ("a job (1) at %s: abort", path);
+
+  tell (world, who, &(NodeEvent){ .kind = NODE_EVENT_CRASH_REPORT, .path = path, .text = text });
   if (!said (world, who, "END"))
     die (world, who);
   pass (world, 1000000);
 }
 
+/* Three reports count together if their jobs lie on one path from the root, in whatever order they
+ * come: the first three here are of two paths. The deepest job is named. */
 static void
 test_three_crash_report_in_one_line_end_the_run (void)
 {
-  g_autoptr (World) world = world_new (6, FALSE);
+  static const char *const orders[][4] = { { "/0/3", "/0/3/1", "/0/4", "/0" },
+                                           { "/0", "/0/4", "/0/3", "/0/3/1" },
+                                           { "/0/3/1", "/0", "/0/4", "/0/3" } };
 
-  start (world);
-  fall (world, 4, "/0/3");
-  fall (world, 0, "/0/3/1");
-  fall (world, 3, "/0/4"); /* another job */
-  g_assert_false (said (world, 1, "END"));
-  fall (world, 5, "/0");
+  for (guint i = 0; i < G_N_ELEMENTS (orders); i++)
+    {
+      g_autoptr (World) world = world_new (6, FALSE);
 
-  g_assert_true (said (world, 1, "END"));
-  g_assert_true (said (world, 2, "END"));
-  g_assert_cmpuint (world->peer[2].ended, ==, NODE_END_FAILED);
+      start (world);
+      fall (world, 4, orders[i][0]);
+      fall (world, 0, orders[i][1]);
+      fall (world, 3, orders[i][2]);
+      g_assert_false (said (world, 1, "END"));
+      fall (world, 5, orders[i][3]);
+
+      g_assert_true (said (world, 1, "END"));
+      g_assert_true (said (world, 2, "END"));
+      g_assert_cmpuint (world->peer[2].ended, ==, NODE_END_FAILED);
+      g_assert_true (said (world, 1,
+                           "BECAUSE a job ends every process that runs it, three so far: "
+                           "a job (1) at /0/3/1: abort"));
+    }
 }
 
 /* Reports a job that called satin_fail: its node lives on. */

@@ -64,6 +64,30 @@ test_a_reply_may_end_after_its_first_job (void)
   g_assert_cmpuint (stats_of (world, 1).steal_age_us, ==, 0);
 }
 
+/* A member that takes nothing in gets no more jobs, whose arguments would fill the lender's memory.
+ * It is told later, as one for which there is no job. */
+static void
+test_who_takes_nothing_in_gets_no_job (void)
+{
+  for (guint i = 0; i < 2; i++)
+    {
+      gboolean full = i > 0;
+      gsize size = full ? SESSION_ROOM_MAX : 1;
+      g_autoptr (World) world = world_new (2, FALSE);
+      g_autoptr (GBytes) bytes = g_bytes_new_take (g_malloc0 (size), size);
+      NodeId thief = id_of (world, 1);
+
+      start (world);
+      (void)member_send (alone (world, 0), &thief,
+                         &(Message){ .kind = MESSAGE_BYTES, .value = bytes });
+      g_autoptr (GArray) effects
+          = hear (world, 0, 1, &(Message){ .kind = MESSAGE_STEAL, .number = 1, .count = 1 });
+
+      g_assert_cmpuint (count_effects (effects, NODE_EFFECT_LEND), ==, full ? 0 : 1);
+      g_assert_cmpuint (count_effects (effects, NODE_EFFECT_REQUEST), ==, full ? 1 : 0);
+    }
+}
+
 /* The world's only link that is up. */
 static guint64
 the_link (World *world)
@@ -391,6 +415,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
 #define TEST(name, function) g_test_add_func ("/lend/" name, function)
+  TEST ("who-takes-nothing-in-gets-no-job", test_who_takes_nothing_in_gets_no_job);
   TEST ("the-first-job-goes-ahead", test_the_first_job_goes_ahead);
   TEST ("one-that-stands-still", test_a_thief_does_not_wait_for_one_that_stands_still);
   TEST ("one-job-that-was-asked-for-comes-alone", test_one_job_that_was_asked_for_comes_alone);

@@ -79,13 +79,19 @@ test_one_that_slept_is_left_out_and_joins_again (void)
   g_assert_cmpuint (members_of (world, 0), ==, 3);
 }
 
+/* `lost` (a number): the member that is taken for dead and comes back. The founder was not
+ * invited. */
 static void
-test_a_closed_run_takes_in_whom_it_knows (void)
+test_a_closed_run_takes_in_whom_it_knows (gconstpointer lost)
 {
+  guint who = GPOINTER_TO_UINT (lost), other = who == 0 ? 1 : 0;
   g_autoptr (World) world = world_new (0, FALSE);
-  world->closed = world->invites = TRUE;
+  world->closed = TRUE;
   for (guint i = 0; i < 3; i++)
-    add_peer (world, FALSE);
+    {
+      world->invites = i > 0;
+      add_peer (world, FALSE);
+    }
   pass (world, 10);
   start (world);
   g_assert_cmpuint (members_of (world, 0), ==, 3);
@@ -97,18 +103,17 @@ test_a_closed_run_takes_in_whom_it_knows (void)
   g_assert_false (said (world, 3, "JOINED"));
   g_assert_cmpuint (members_of (world, 0), ==, 3);
 
-  /* A node that is taken for dead. */
-  world->peer[2].deaf = TRUE;
+  world->peer[who].deaf = TRUE;
   pass (world, 2 * NODE_SILENCE_US);
-  g_assert_cmpuint (members_of (world, 0), ==, 2);
+  g_assert_cmpuint (members_of (world, other), ==, 2);
   forget_log (world);
-  world->peer[2].deaf = FALSE;
+  world->peer[who].deaf = FALSE;
   for (guint i = 0; i < world->wires->len; i++)
     if (!g_array_index (world->wires, Wire, i).up)
-      post (world, (Post){ .to = 2, .kind = NODE_EVENT_LINK_DOWN, .link = i + 1 });
+      post (world, (Post){ .to = who, .kind = NODE_EVENT_LINK_DOWN, .link = i + 1 });
   pass (world, 30000000);
-  g_assert_true (said (world, 2, "JOINED"));
-  g_assert_cmpuint (members_of (world, 0), ==, 3);
+  g_assert_true (said (world, who, "JOINED"));
+  g_assert_cmpuint (members_of (world, other), ==, 3);
 }
 
 static void
@@ -529,7 +534,10 @@ main (int argc, char **argv)
   TEST ("a-joiner-finds-the-new-master", test_a_joiner_finds_the_new_master);
   TEST ("one-that-slept-is-left-out-and-joins-again",
         test_one_that_slept_is_left_out_and_joins_again);
-  TEST ("a-closed-run-takes-in-whom-it-knows", test_a_closed_run_takes_in_whom_it_knows);
+  g_test_add_data_func ("/node-run/a-closed-run-takes-in-whom-it-knows", GUINT_TO_POINTER (2),
+                        test_a_closed_run_takes_in_whom_it_knows);
+  g_test_add_data_func ("/node-run/a-closed-run-takes-in-its-founder", NULL,
+                        test_a_closed_run_takes_in_whom_it_knows);
   TEST ("a-node-of-another-build-ends", test_a_node_of_another_build_ends);
   TEST ("a-half-open-link-costs-nobody-his-name", test_a_half_open_link_costs_nobody_his_name);
   TEST ("a-run-may-have-less-patience", test_a_run_may_have_less_patience);

@@ -203,6 +203,26 @@ test_what_is_kept_is_told_once_over_all_links (void)
   g_assert_cmpuint (n_kept (world, 1), ==, 0);
 }
 
+/* The ledger has the time at which an event happened, however late there is a coordinator. */
+static void
+test_an_event_keeps_its_time (void)
+{
+  for (guint who = 0; who < 2; who++)
+    {
+      g_autoptr (World) world = world_new (2, TRUE);
+      g_autofree char *line = g_strdup_printf (" /1 @%" G_GUINT64_FORMAT "\n", world->now_us);
+
+      g_string_truncate (noted, 0);
+      world->watch = watch_events;
+      happen (world, who, "/1");
+      pass (world, 5 * G_USEC_PER_SEC);
+      g_assert_null (strstr (noted->str, " /1 @"));
+      tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
+      pass (world, G_USEC_PER_SEC);
+      g_assert_nonnull (strstr (noted->str, line));
+    }
+}
+
 /* An event that was told in another lease is told again in this one. */
 static void
 test_an_event_of_another_lease_is_not_taken (void)
@@ -524,6 +544,7 @@ main (int argc, char **argv)
   TEST ("only-the-coordinator-in-its-lease-notes", test_only_the_coordinator_in_its_lease_notes);
   TEST ("what-all-see-is-noted-by-the-roster", test_what_all_see_is_noted_by_the_roster);
   TEST ("what-is-kept-is-told-once-over-all-links", test_what_is_kept_is_told_once_over_all_links);
+  TEST ("an-event-keeps-its-time", test_an_event_keeps_its_time);
   TEST ("an-event-of-another-lease-is-not-taken", test_an_event_of_another_lease_is_not_taken);
   TEST ("who-is-here-has-not-left", test_who_is_here_has_not_left);
   TEST ("the-oldest-events-go-first", test_the_oldest_events_go_first);

@@ -158,6 +158,35 @@ test_the_master_does_not_get_it (void)
   g_assert_false (said (world, 0, "RUN /0"));
 }
 
+/* The master n0 lends, n2 is coordinator: the death of neither may be risked. */
+static void
+test_the_coordinator_does_not_get_it (void)
+{
+  g_autoptr (World) world = world_new (6, TRUE);
+
+  for (guint i = 0; i < 6; i++)
+    {
+      world->peer[i].commit_us = i == 2 ? 100000 : 900000;
+      world->peer[i].found = 1;
+    }
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_PUBLISHED, .number = 1 });
+  start (world);
+  pass (world, 3 * G_USEC_PER_SEC);
+  tell (world, 2, &(NodeEvent){ .kind = NODE_EVENT_OPENED, .number = 1 });
+  for (guint thief = 5; thief > 2; thief--)
+    falls_silent (world, 0, thief, "/0");
+  pass (world, 2 * G_USEC_PER_SEC);
+  idles (world, 2);
+  pass (world, 20 * G_USEC_PER_SEC);
+  g_assert_false (said (world, 2, "RUN /0"));
+  idles (world, 1);
+  pass (world, 20 * G_USEC_PER_SEC);
+
+  g_assert_true (said (world, 1, "RUN /0"));
+  g_assert_false (said (world, 2, "RUN /0"));
+}
+
 static void
 test_all_lenders_count_together (void)
 {
@@ -311,6 +340,7 @@ main (int argc, char **argv)
   TEST ("it-does-not-wait-for-ever", test_it_does_not_wait_for_ever);
   TEST ("what-even-a-busy-one-gives-back-is-ready", test_what_even_a_busy_one_gives_back_is_ready);
   TEST ("the-master-does-not-get-it", test_the_master_does_not_get_it);
+  TEST ("the-coordinator-does-not-get-it", test_the_coordinator_does_not_get_it);
   TEST ("all-lenders-count-together", test_all_lenders_count_together);
   TEST ("people-hear-of-one-a-minute", test_people_hear_of_one_a_minute);
   TEST ("they-hear-of-the-next-after-it", test_they_hear_of_the_next_after_it);

@@ -70,6 +70,25 @@ test_one_pair_that_meets_is_enough (void)
   g_assert_true (is_one (world));
 }
 
+/* Something on the way refuses the dials while the network is split. That proves no death, so both
+ * sides keep dialling. */
+static void
+test_a_refusal_on_the_way_ends_no_search (void)
+{
+  g_autoptr (World) world = world_new (4, FALSE);
+
+  start (world);
+  world->one_way = TRUE;
+  part (world, 2);
+  pass (world, 2 * MINUTE);
+  g_assert_cmpuint (members_of (world, 0), ==, 2);
+  g_assert_true (said (world, 2, "MASTER"));
+  world->one_way = FALSE;
+  heal (world);
+
+  g_assert_true (comes_together_within (world, MINUTE));
+}
+
 /* At first each node dials a missed node every 5 to 15 s, so the moment when the network works
  * again does not matter. */
 static void
@@ -304,6 +323,7 @@ main (int argc, char **argv)
         test_who_is_found_joins_by_the_link_that_found_it);
   TEST ("they-meet-after-days-and-that-costs-nothing",
         test_they_meet_after_days_and_that_costs_nothing);
+  TEST ("a-refusal-on-the-way-ends-no-search", test_a_refusal_on_the_way_ends_no_search);
   TEST ("they-meet-soon-whenever-that-is", test_they_meet_soon_whenever_that_is);
   TEST ("three-sides-become-one", test_three_sides_become_one);
   TEST ("the-parts-of-the-other-root-are-offered", test_the_parts_of_the_other_root_are_offered);
