@@ -4,6 +4,7 @@
  * fails. */
 #include <satin.hpp>
 
+#include <atomic>
 #include <errno.h>
 #include <stdexcept>
 #include <stdio.h>
@@ -329,6 +330,39 @@ struct Main
 };
 SATIN_MEMBERS (Main, (int32_t, n), (int32_t, ms))
 
+/* A map in one piece, which another worker runs until it is aborted: its bodies cannot poll. */
+constexpr int64_t n_items = 20000;
+std::atomic<int64_t> n_begun;
+
+int64_t
+begin_item (int64_t i)
+{
+  n_begun++;
+  rest (1);
+  return i;
+}
+
+SATIN_BODY int32_t
+wait_for_item (satin::Job &job)
+{
+  while (n_begun == 0)
+    job.poll ();
+  return 1;
+}
+
+SATIN_BODY int32_t
+stops (satin::Job &job)
+{
+  satin::List<int64_t> items;
+  int32_t begun;
+
+  job.spawn<satin::map<begin_item> > (items, 0, n_items, n_items);
+  job.spawn<wait_for_item> (begun);
+  if (job.sync_next () == 1)
+    job.abort ();
+  return n_begun < n_items;
+}
+
 /* Jobs that fail. */
 SATIN_BODY int64_t
 throws (satin::Job &, int32_t n)
@@ -373,6 +407,13 @@ run_plus (satin::Run &run, int argc, char **argv)
   run.publish (origin, { 3, 4 });
   if (word == "fail" || word == "here" || word == "throw")
     return run.root<fails> (none, word == "fail" ? 1 : word == "here" ? 2 : 3) ? 0 : run.stopped ();
+  if (word == "stops")
+    {
+      if (!run.root<stops> (report.first))
+        return run.stopped ();
+      printf ("%d\n", report.first);
+      return 0;
+    }
   if (argc != 3)
     return 2;
   if (!run.root (report, Main{ atoi (argv[1]), atoi (argv[2]) }))
@@ -387,5 +428,5 @@ run_plus (satin::Run &run, int argc, char **argv)
 int
 main (int argc, char **argv)
 {
-  return satin::program<run_plus> ("plus", "N MS | fail | here | throw", argc, argv);
+  return satin::program<run_plus> ("plus", "N MS | stops | fail | here | throw", argc, argv);
 }

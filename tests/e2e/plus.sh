@@ -31,6 +31,9 @@ touch "$work/go"
 try env PLUS_GO="$work/go" "$plus" --workers 4 --checkpoint "$work/a.db" 20 4000
 is "… killed and resumed: the answer is the same" "$code:$answer" "0:$wanted"
 
+try "$plus" --workers 2 stops
+is "an aborted map ends at its next index" "$code:$answer" "0:1"
+
 ulimit -c 0
 try "$plus" fail
 is "a job fails: exit code" "$code:$answer" "6:"

@@ -5,7 +5,9 @@
 
 #include "engine-rig.h"
 
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -20,12 +22,26 @@ typedef enum
   END_FAULT,
   END_EXIT,
   END_THREAD,
-  END_ONCE /* the job aborts, but not when it runs again */
+  END_ONCE,  /* the job aborts, but not when it runs again */
+  END_FORKED /* a process that the job has forked aborts */
 } End;
 
 SATIN_JOB (leaf, int32_t, (int32_t, n))
 {
   return n;
+}
+
+/* The signal that ends a process which aborts. */
+static int32_t
+abort_in_fork (void)
+{
+  pid_t child = fork ();
+  int status = 0;
+
+  if (child == 0)
+    abort ();
+  (void)waitpid (child, &status, 0);
+  return WIFSIGNALED (status) ? WTERMSIG (status) : 0;
 }
 
 SATIN_JOB (ends, int32_t, (int32_t, how))
@@ -40,6 +56,8 @@ SATIN_JOB (ends, int32_t, (int32_t, how))
     exit (0);
   if (how == END_THREAD)
     pthread_exit (NULL);
+  if (how == END_FORKED)
+    return abort_in_fork ();
   return how;
 }
 
@@ -63,11 +81,12 @@ SATIN_JOB (above, int32_t, (int32_t, how))
   return x + y;
 }
 
+static const SatinJob *const jobs[] = { &above_job, &below_job, &ends_job, &leaf_job, NULL };
+
 /* Runs in a process of its own, and does not return. */
 static void
 speak (End how, gboolean end)
 {
-  static const SatinJob *const jobs[] = { &above_job, &below_job, &ends_job, &leaf_job, NULL };
   Rig *rig;
   EngineEvent event;
 
@@ -130,6 +149,32 @@ test_once (void)
   check (END_ONCE, "*taken '', innermost 0: abort\n*");
 }
 
+/* A process that a job has forked is none of the run's: it ends as it would without Satin, and
+ * neither reports nor prints anything. */
+static void
+test_forked (void)
+{
+  if (IS_SANITIZED)
+    {
+      g_test_skip ("sanitized");
+      return;
+    }
+  if (g_test_subprocess ())
+    {
+      Rig *rig = rig_new_for (jobs, 1, 0, 1);
+      g_autoptr (GBytes) value = rig_run (rig, 0, &(satin_args_above){ END_FORKED });
+      int32_t sum;
+
+      memcpy (&sum, g_bytes_get_data (value, NULL), sizeof sum);
+      g_assert_cmpint (sum, ==, 1 + 1 + SIGABRT);
+      rig_free (rig);
+      return;
+    }
+  g_test_trap_subprocess (NULL, 0, G_TEST_SUBPROCESS_DEFAULT);
+  g_test_trap_assert_passed ();
+  g_test_trap_assert_stderr ("");
+}
+
 static void
 test_end (void)
 {
@@ -155,6 +200,7 @@ main (int argc, char **argv)
   g_test_add_func ("/crashed/thread", test_thread);
   g_test_add_func ("/crashed/exit-is-not-tried-again", test_exit);
   g_test_add_func ("/crashed/what-goes-well-again", test_once);
+  g_test_add_func ("/crashed/a-process-that-a-job-forks", test_forked);
   g_test_add_func ("/crashed/the-end-with-a-backtrace", test_end);
   return g_test_run ();
 }

@@ -244,6 +244,74 @@ explore (const Program *what, guint64 *n_runs, guint *n_states)
 }
 
 #ifndef SATIN_PLANT
+static gboolean (*look) (void); /* what the owner does; TRUE: it has the request */
+static gboolean has_request;
+
+static gboolean
+take_flags (void)
+{
+  return (stack_take_flags (stacks[OWNER]) & STACK_FLAG_MOVE) != 0;
+}
+
+static gboolean
+set_guard (void)
+{
+  stack_set_guard (stacks[OWNER]);
+  return FALSE;
+}
+
+static void
+owner_that_looks (void)
+{
+  has_request = look ();
+  explorer_finish ();
+}
+
+static void
+thief_that_asks (void)
+{
+  stack_ask (stacks[OWNER], STACK_FLAG_MOVE);
+  explorer_finish ();
+}
+
+static void
+begin_request (void)
+{
+  begin ();
+  has_request = FALSE;
+  stacks[OWNER]->shared.flags = STACK_FLAG_SCAN;
+  stacks[OWNER]->open.guard = STACK_ALL;
+}
+
+static const char *
+check_request (void)
+{
+  const Stack *stack = stacks[OWNER];
+  gboolean waits = (stack->shared.flags & STACK_FLAG_MOVE) != 0 && stack->open.guard == STACK_ALL;
+
+  return has_request || waits ? NULL : "no slow path will see a request";
+}
+
+/* A thief asks while the owner takes its flags or sets its guard: the owner has the request, or its
+ * next spawn or sync takes the slow path. */
+static gboolean
+no_request_is_lost (void)
+{
+  static const ExplorerWorld world
+      = { begin_request, { owner_that_looks, thief_that_asks }, state_key, check_request };
+  static gboolean (*const looks[]) (void) = { take_flags, set_guard };
+  gboolean none = TRUE;
+  guint64 n_runs;
+  guint n_states;
+
+  for (guint i = 0; i < G_N_ELEMENTS (looks); i++)
+    {
+      look = looks[i];
+      none = none && explorer_explore (&world, 0, &n_runs, &n_states) == NULL;
+    }
+  return none;
+}
+
 /* A stack_ask whose flag was cleared before it stored the guard: the next slow function corrects
  * the guard, so that inlined code takes the fast path again. */
 static gboolean
@@ -326,7 +394,10 @@ main (void)
   failures += !moves_are_few ();
   printf ("%s %u - a slot makes no move that is not in the table\n",
           moves_are_few () ? "ok" : "not ok", n + 2);
-  printf ("1..%u\n", n + 2);
+  failures += !no_request_is_lost ();
+  printf ("%s %u - a request waits behind the guard until the owner has it\n",
+          no_request_is_lost () ? "ok" : "not ok", n + 3);
+  printf ("1..%u\n", n + 3);
   return failures > 0;
 #endif
 }

@@ -105,6 +105,30 @@ SATIN_JOB (searches, int64_t, (int32_t, depth))
   return x + y + z + (int64_t)none.n;
 }
 
+/* Jobs that take days: one polls, one keeps, and one is a loop in one piece. */
+SATIN_JOB (turns, int64_t)
+{
+  for (;;)
+    satin_aborted ();
+  return 0;
+}
+
+SATIN_RECORD (Count, (int64_t, n))
+SATIN_JOB (keeps, int64_t)
+{
+  SATIN_KEEPS (Count);
+
+  for (Count count = { 0 };; count.n++)
+    satin_keep (&count);
+  return 0;
+}
+
+SATIN_FOR (naps, Numbers, int64_t)
+{
+  g_usleep (1000);
+  return i;
+}
+
 enum
 {
   ORDER,
@@ -112,10 +136,14 @@ enum
   WORDS,
   MULTIPLES,
   HARMONIC,
-  SEARCHES
+  SEARCHES,
+  TURNS,
+  KEEPS,
+  NAPS
 };
 static const SatinJob *const jobs[]
-    = { &order_job, &word_job, &words_job, &multiples_job, &harmonic_job, &searches_job, NULL };
+    = { &order_job,    &word_job,  &words_job, &multiples_job, &harmonic_job,
+        &searches_job, &turns_job, &keeps_job, &naps_job,      NULL };
 
 static void
 test_a_list_is_sorted (void)
@@ -218,31 +246,53 @@ test_a_loop_adds_the_same_on_any_number_of_workers (void)
     g_clear_pointer (&first[r], g_bytes_unref);
 }
 
+static gboolean
+comes (Rig *rig, EngineEventKind kind)
+{
+  EngineEvent event;
+  gboolean came = FALSE;
+
+  while (!came && rig_next (rig, &event, 60 * G_USEC_PER_SEC))
+    {
+      came = event.kind == kind;
+      engine_event_clear (&event);
+    }
+  return came;
+}
+
+/* All that satin.h calls a poll stops for a scan and for a halt. */
+static void
+test_a_long_job_stops (void)
+{
+  const satin_args_searches depth = { 40 };
+  const satin_args_naps range = { 0, 100000, 100000 };
+  const struct
+  {
+    guint32 job;
+    const void *args;
+  } cases[] = { { SEARCHES, &depth }, { TURNS, "" }, { KEEPS, "" }, { NAPS, &range } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      Rig *rig = rig_new_for (jobs, 2, 0, 1);
+
+      rig_start (rig, cases[i].job, cases[i].args);
+      engine_scan (rig->engine, FALSE);
+      g_assert_true (comes (rig, ENGINE_SCANNED));
+      engine_halt (rig->engine, FALSE);
+      g_assert_true (comes (rig, ENGINE_HALTED));
+      rig_free (rig);
+    }
+}
+
 static void
 test_functions_of_a_job_poll (void)
 {
-  const satin_args_searches args = { 40 }, few = { 10 }, bad = { -1 };
+  const satin_args_searches few = { 10 }, bad = { -1 };
   Rig *rig = rig_new_for (jobs, 2, 0, 1);
-  EngineEvent event;
-  gboolean scanned = FALSE, halted = FALSE;
+  EngineEvent event = { 0 };
 
   g_assert_cmpint (rig_run_number (rig, SEARCHES, &few), ==, 2049);
-  rig_start (rig, SEARCHES,
-             &args); /* the search would take days, but it stops for a scan and a halt */
-  engine_scan (rig->engine, FALSE);
-  while (!scanned && rig_next (rig, &event, 60 * G_USEC_PER_SEC))
-    {
-      scanned = event.kind == ENGINE_SCANNED;
-      engine_event_clear (&event);
-    }
-  g_assert_true (scanned);
-  engine_halt (rig->engine, FALSE);
-  while (!halted && rig_next (rig, &event, 60 * G_USEC_PER_SEC))
-    {
-      halted = event.kind == ENGINE_HALTED;
-      engine_event_clear (&event);
-    }
-  g_assert_true (halted);
   rig_free (rig);
 
   rig = rig_new_for (jobs, 2, 0, 1);
@@ -284,6 +334,7 @@ main (int argc, char **argv)
   g_test_add_func ("/lists/a-loop-adds-the-same-on-any-number-of-workers",
                    test_a_loop_adds_the_same_on_any_number_of_workers);
   g_test_add_func ("/lists/greatest-length", test_a_list_has_a_greatest_length);
+  g_test_add_func ("/lists/a-long-job-stops", test_a_long_job_stops);
   g_test_add_func ("/lists/functions-of-a-job-poll", test_functions_of_a_job_poll);
   return g_test_run ();
 }

@@ -10,6 +10,8 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -103,6 +105,55 @@ test_fault (gconstpointer data)
     g_test_trap_assert_stderr_unmatched ("*satin: *");
 }
 
+static void
+send_by_kill (int number)
+{
+  (void)kill (getpid (), number);
+}
+
+static void
+send_by_raise (int number)
+{
+  (void)raise (number);
+}
+
+static void
+send_by_queue (int number)
+{
+  (void)sigqueue (getpid (), number, (union sigval){ 0 });
+}
+
+/* A signal that somebody sends ends the process, as it does where nobody handles it. */
+static void
+test_sent (void)
+{
+  static void (*const ways[]) (int) = { send_by_kill, send_by_raise, send_by_queue };
+  static const int numbers[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT };
+
+  if (IS_SANITIZED)
+    {
+      g_test_skip ("sanitized");
+      return;
+    }
+  for (guint i = 0; i < G_N_ELEMENTS (ways); i++)
+    for (guint k = 0; k < G_N_ELEMENTS (numbers); k++)
+      {
+        pid_t child = fork ();
+        int status;
+
+        if (child == 0)
+          {
+            (void)prctl (PR_SET_DUMPABLE, 0); /* no core files */
+            memory_watch_thread ();
+            ways[i](numbers[k]);
+            _exit (0);
+          }
+        g_assert_cmpint (waitpid (child, &status, 0), ==, child);
+        g_assert_true (WIFSIGNALED (status));
+        g_assert_cmpint (WTERMSIG (status), ==, numbers[k]);
+      }
+}
+
 static void *
 watched (void *unused)
 {
@@ -144,6 +195,7 @@ main (int argc, char **argv)
   g_test_add_data_func ("/memory/above", GINT_TO_POINTER (AT_UPPER_GUARD), test_fault);
   g_test_add_data_func ("/memory/what-was-released", GINT_TO_POINTER (AT_RELEASED), test_fault);
   g_test_add_data_func ("/memory/a-signal-that-was-sent", GINT_TO_POINTER (AT_SIGNAL), test_fault);
+  g_test_add_func ("/memory/each-signal-that-is-sent", test_sent);
   g_test_add_func ("/memory/a-thread-leaves-nothing", test_thread);
   return g_test_run ();
 }

@@ -379,9 +379,21 @@ run_at (Rig *rig, guint64 number, const char *path, guint32 job, const void *arg
   g_assert_true (engine_run (rig->engine, number, loan));
 }
 
+/* The bytes come for which the job with this number waits. */
+static void
+ends_with (Rig *rig, guint64 loan, GBytes *bytes, guint64 number)
+{
+  EngineEvent event;
+
+  g_assert_true (engine_put (rig->engine, loan, bytes, 0, 0));
+  next_of (rig, ENGINE_DONE, &event);
+  g_assert_cmpuint (event.held, ==, number);
+  engine_event_clear (&event);
+}
+
 /* All stacks wait for bytes that were lost with another node, and only the new master's root can
  * make them again: the root gets a stack beyond the limit, whenever it begins. Any other job goes
- * back. */
+ * back. Once the others have ended, that stack runs any job. */
 static void
 test_root_beyond_limit (void)
 {
@@ -392,7 +404,7 @@ test_root_beyond_limit (void)
   for (guint64 seed = 1; seed <= 20; seed++)
     {
       Rig *rig = rig_new_for (jobs, 1, 2, seed);
-      guint64 number = 1;
+      guint64 number = 1, loans[2];
 
       for (guint i = 0; i < 2; i++)
         {
@@ -400,6 +412,7 @@ test_root_beyond_limit (void)
 
           run_at (rig, ++number, path, AFTER, &(satin_args_after){ whole });
           next_of (rig, ENGINE_WANT, &event);
+          loans[i] = event.loan;
           engine_event_clear (&event);
         }
       for (guint round = 0; round < 3; round++)
@@ -418,6 +431,14 @@ test_root_beyond_limit (void)
       rig_start (rig, AFTER, &(satin_args_after){ whole });
       next_of (rig, ENGINE_WANT, &event);
       g_assert_cmpuint (event.held, ==, 1);
+      guint64 loan = event.loan;
+      engine_event_clear (&event);
+      for (guint i = 0; i < 2; i++)
+        ends_with (rig, loans[i], bytes, 2 + i);
+      ends_with (rig, loan, bytes, 1);
+      run_at (rig, ++number, "/2", ONE, &(satin_args_one){ 5 });
+      next_of (rig, ENGINE_DONE, &event);
+      g_assert_cmpuint (event.held, ==, number);
       engine_event_clear (&event);
       rig_free (rig);
     }
