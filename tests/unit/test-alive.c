@@ -379,6 +379,36 @@ test_the_master_looks_for_itself (void)
   g_assert_cmpuint (members_of (world, 0), ==, 3);
 }
 
+/* n1 hears nothing from n2. */
+static void
+accuse (World *world)
+{
+  deliver (world, link_between (world, 0, 1), 0,
+           &(Message){ .kind = MESSAGE_GONE, .id = node_self (world->peer[2].node), .flag = TRUE });
+}
+
+/* The master hears the accused, and offers a relay to it. If the accusation goes on for as long as
+ * a silence, one of the two must go. Accusations of different hours are nothing of that kind. */
+static void
+test_an_old_accusation_is_settled (void)
+{
+  g_autoptr (World) world = world_new (3, FALSE);
+  guint64 begun_us;
+
+  start (world);
+  for (guint hour = 0; hour < 3; hour++)
+    {
+      accuse (world);
+      g_assert_cmpuint (members_of (world, 0), ==, 3);
+      pass (world, 60 * 60 * (guint64)G_USEC_PER_SEC);
+    }
+  begun_us = world->now_us;
+  for (accuse (world); members_of (world, 0) == 3; accuse (world))
+    pass (world, NODE_HEARTBEAT_US);
+  g_assert_cmpuint (world->now_us, >=, begun_us + NODE_SILENCE_US);
+  g_assert_cmpuint (world->now_us, <=, begun_us + NODE_SILENCE_US + 2 * NODE_HEARTBEAT_US);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -401,6 +431,7 @@ main (int argc, char **argv)
   TEST ("each-that-is-gone-stands-once", test_each_that_is_gone_stands_once);
   TEST ("they-are-looked-for-ever-more-seldom", test_they_are_looked_for_ever_more_seldom);
   TEST ("the-master-looks-for-itself", test_the_master_looks_for_itself);
+  TEST ("an-old-accusation-is-settled", test_an_old_accusation_is_settled);
   TEST ("a-sleep-is-not-time-to-greet", test_a_sleep_is_not_time_to_greet);
   TEST ("the-last-that-are-gone-are-looked-for", test_the_last_that_are_gone_are_looked_for);
   return g_test_run ();

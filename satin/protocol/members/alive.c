@@ -100,6 +100,16 @@ is_heard_here (Node *node, Link *accuser, Member *member)
   return node->now_us < member->accused_us + node->config.silence_us;
 }
 
+/* Accusers repeat themselves whenever they look for silent members. After a long pause the matter
+ * before is settled, and the member has its whole time again. */
+static void
+note_accusation (Node *node, Member *member)
+{
+  if (node->now_us >= member->accused_last_us + 2 * node->config.silence_us)
+    member->accused_us = 0;
+  member->accused_last_us = node->now_us;
+}
+
 void
 alive_on_gone (Node *node, Link *link, const Message *m)
 {
@@ -107,6 +117,7 @@ alive_on_gone (Node *node, Link *link, const Message *m)
 
   if (member == NULL || member->dead || node_id_equal (&m->id, &node->self))
     return;
+  note_accusation (node, member);
   gboolean heard = is_heard_here (node, link, member);
   if (!m->flag && member->dial == 0)
     dial (node, member, DIAL_CHECK); /* the master tests it by its own dial */

@@ -47,6 +47,7 @@ struct Member
   guint dial_failures;    /* in a row, without a direct link */
   guint64 seek_at_us;     /* when others are asked for it, if there is no link */
   guint64 accused_us;     /* master: since when others hear nothing from it; 0: they do */
+  guint64 accused_last_us; /* … and when they last said so */
   guint64 dial;           /* under way; 0: none */
   guint64 dial_at_us;     /* next try while no link is up */
   guint64 dialled_us;     /* last try */
