@@ -47,6 +47,27 @@ SATIN_JOB (fork_two, int64_t, (int32_t, unused))
   return a + b;
 }
 
+SATIN_JOB (fork_more, int64_t)
+{
+  int64_t a, b;
+
+  satin_spawn (hold, &a, 2);
+  satin_spawn (hold, &b, 3);
+  satin_sync ();
+  return a + b;
+}
+
+SATIN_JOB (fork_deep, int64_t, (int32_t, unused))
+{
+  int64_t a, b;
+
+  (void)unused;
+  satin_spawn (fork_more, &a);
+  satin_spawn (hold, &b, 1);
+  satin_sync ();
+  return a + b;
+}
+
 SATIN_JOB (fork_next, int64_t, (int32_t, unused))
 {
   int64_t a, sum = 0;
@@ -64,9 +85,12 @@ enum
   JOB_HOLD,
   JOB_DEEP,
   JOB_FORK_TWO,
-  JOB_FORK_NEXT
+  JOB_FORK_NEXT,
+  JOB_FORK_DEEP,
+  JOB_FORK_MORE
 };
-static const SatinJob *const jobs[] = { &hold_job, &deep_job, &fork_two_job, &fork_next_job, NULL };
+static const SatinJob *const jobs[]
+    = { &hold_job, &deep_job, &fork_two_job, &fork_next_job, &fork_deep_job, &fork_more_job, NULL };
 
 static void
 close_gates (void)
@@ -267,6 +291,35 @@ an_old_note_is_not_used (void)
   finish (rig);
 }
 
+/* The root's stack waits for the other one and runs a job for it meanwhile. It reports that job,
+ * but not when it has ended. */
+static void
+an_ended_job_is_not_told (void)
+{
+  Rig *rig = rig_new_for (jobs, 2, 2, 1);
+  gboolean told = TRUE;
+  guint more;
+
+  close_gates ();
+  rig_start (rig, JOB_FORK_DEEP, &(satin_args_fork_deep){ 0 });
+  await_held (1);
+  await_held (3);
+  g_atomic_int_set (&gates[1], TRUE);
+  await_held (2);
+  g_ptr_array_unref (look_for (rig, "/0/0", ENGINE_NOW_RUNS));
+  g_usleep (10000); /* no question is open any more */
+  g_atomic_int_set (&gates[2], TRUE);
+  for (guint i = 0; i < 1000 && told; i++)
+    {
+      g_autoptr (GPtrArray) all = engine_look (rig->engine, 100, &more);
+
+      told = find (all, "/0/0") != NULL;
+      g_usleep (10000);
+    }
+  g_assert_false (told);
+  finish (rig);
+}
+
 /* Two stacks: the owner's own child ends first, and then the owner waits for the thief's. */
 static void
 a_wait_names_the_child_and_its_stack (guint32 job, EngineNowKind kind)
@@ -364,6 +417,7 @@ main (int argc, char **argv)
   g_test_add_func ("/look/silent", a_silent_job_is_told_as_asked);
   g_test_add_func ("/look/without-a-sync", a_job_without_a_sync_is_told_as_what_was_taken);
   g_test_add_func ("/look/old-note", an_old_note_is_not_used);
+  g_test_add_func ("/look/an-ended-job-is-not-told", an_ended_job_is_not_told);
   g_test_add_func ("/look/sync-waits", a_sync_waits_for_a_child);
   g_test_add_func ("/look/sync-next-waits", a_sync_next_waits_for_any_child);
   g_test_add_func ("/look/lent", a_lent_child_has_its_loan);

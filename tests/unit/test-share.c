@@ -15,6 +15,7 @@ SATIN_JOB_DECLARE (sum, int64_t, (Part, part), (int32_t, n));
 SATIN_JOB_DECLARE (one, int64_t, (int32_t, n));
 SATIN_JOB_DECLARE (shares, int64_t, (int32_t, n));
 SATIN_JOB_DECLARE (passes, SatinShared, (SatinShared, whole));
+SATIN_JOB_DECLARE (keeps, int64_t, (SatinShared, whole));
 SATIN_JOB_DECLARE (after, int64_t, (SatinShared, whole));
 SATIN_JOB_DECLARE (planes, int64_t, (SatinShared, whole), (int32_t, n));
 
@@ -70,6 +71,15 @@ SATIN_JOB_DEFINE (passes, SatinShared, (SatinShared, whole))
   return whole;
 }
 
+SATIN_JOB_DEFINE (keeps, int64_t, (SatinShared, whole))
+{
+  const Part state = { whole, 0, { NULL, NULL } };
+
+  SATIN_KEEPS (Part);
+  satin_keep (&state);
+  return 1;
+}
+
 SATIN_JOB_DEFINE (one, int64_t, (int32_t, n))
 {
   return n;
@@ -113,11 +123,12 @@ enum
   ONE,
   SHARES,
   PASSES,
+  KEEPS,
   AFTER,
   PLANES
 };
 static const SatinJob *const jobs[]
-    = { &sum_job, &one_job, &shares_job, &passes_job, &after_job, &planes_job, NULL };
+    = { &sum_job, &one_job, &shares_job, &passes_job, &keeps_job, &after_job, &planes_job, NULL };
 
 /* A reference to bytes that are not here. */
 static SatinShared
@@ -287,22 +298,26 @@ test_waiting_child_is_not_saved (void)
   rig_free (rig);
 }
 
-/* A job that returns shared bytes holds them. */
+/* A node has the shared bytes of which its results and kept states speak. `job`: a job that returns
+ * some, or keeps a state with some. */
 static void
-test_returned (void)
+test_spoken_of (gconstpointer job)
 {
   Rig *rig = rig_new_for (jobs, 1, 0, 1);
-  g_autoptr (GBytes) bytes = pattern (70, 4);
+  g_autoptr (GBytes) bytes = pattern (70 + GPOINTER_TO_UINT (job), 4); /* of its own */
   SatinShared whole = unknown (bytes);
   EngineEvent event;
 
-  rig_start (rig, PASSES, &(satin_args_passes){ whole });
-  next_of (rig, ENGINE_WANT, &event);
+  rig_start (rig, GPOINTER_TO_UINT (job), &(satin_args_passes){ whole });
+  do
+    g_assert_true (rig_next (rig, &event, WAIT_US));
+  while (event.kind != ENGINE_WANT && event.kind != ENGINE_DONE);
+  g_assert_cmpint (event.kind, ==, ENGINE_WANT);
   g_assert_true (engine_put (rig->engine, event.loan, bytes, 0, 0));
   engine_event_clear (&event);
   next_of (rig, ENGINE_DONE, &event);
-  g_assert_cmpuint (event.shared->len, ==, 1);
-  g_assert_true (event.shared->pdata[0] == whole);
+  if (GPOINTER_TO_UINT (job) == PASSES)
+    g_assert_true (event.shared->len == 1 && event.shared->pdata[0] == whole);
   shared_store_set_memory (shared_store_here (), 0);
   g_autoptr (GBytes) found = shared_bytes (whole);
   g_assert_true (found != NULL && g_bytes_equal (found, bytes));
@@ -453,7 +468,8 @@ main (int argc, char **argv)
   g_test_add_func ("/share/fetched", test_fetched);
   g_test_add_func ("/share/in-a-phase", test_in_a_phase);
   g_test_add_func ("/share/a-waiting-child-is-not-saved", test_waiting_child_is_not_saved);
-  g_test_add_func ("/share/returned", test_returned);
+  g_test_add_data_func ("/share/returned", GUINT_TO_POINTER (PASSES), test_spoken_of);
+  g_test_add_data_func ("/share/in-a-kept-state", GUINT_TO_POINTER (KEEPS), test_spoken_of);
   g_test_add_func ("/share/aborted", test_aborted);
   g_test_add_func ("/share/halted", test_halted);
   g_test_add_func ("/share/kept", test_kept);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A network that splits and heals: both sides go on, they meet, the elder master stays, and the
  * work of the other side is used. */
-#include "node-world.h"
+#include "node-alone.h"
 
 #define MINUTE (G_GUINT64_CONSTANT (60) * G_USEC_PER_SEC)
 
@@ -244,6 +244,38 @@ test_an_orphan_that_nobody_else_runs_goes_on (void)
 
 /* A node holds a job and has lent a slot of the same job: the thief goes on when the node's job
  * becomes an orphan. */
+/* While a job yields, a result of a part of it that comes from elsewhere is kept whole, to be
+ * offered when the job has stopped. */
+static void
+test_a_part_that_comes_meanwhile_is_kept_whole (void)
+{
+  g_autoptr (World) world = world_new (2, FALSE);
+  g_autoptr (GBytes) bytes = g_bytes_new ("shared", 6), value = g_bytes_new ("42", 2);
+  g_autoptr (GPtrArray) shares = shared_list_new (),
+                        rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
+  Digest digest = digest_of_string ("/0");
+  NodeId other = id_of (world, 0), self = id_of (world, 1);
+  LoanEntry entry = { .loan = 9, .path = (char *)"/0/1", .digest = digest_of_string ("/0/1") };
+
+  start (world);
+  Node *node = alone (world, 1);
+  g_ptr_array_add (shares, shared_add (node->shares.store, bytes));
+  (void)held_add (node, loan_new (1, "/0", 1, &digest, 0.5, NULL));
+  yield_on_runs (node, &other, &(Message){ .path = "/0", .digest = digest });
+  yield_on_result (node, &entry, &(Result){ value, shares, 5, 3 });
+  yield_collect (node, rows);
+
+  g_assert_cmpuint (rows->len, ==, 1);
+  const Row *row = rows->pdata[0];
+  g_assert_cmpstr (row->path, ==, "/0/1");
+  g_assert_true (digest_equal (&row->digest, &entry.digest));
+  g_assert_true (g_bytes_equal (row->value, value));
+  g_assert_cmpuint (row->work_us, ==, 5);
+  g_assert_true (node_id_equal (&row->node, &self));
+  g_assert_nonnull (row->shares);
+  g_assert_true (row->shares->len == 1 && row->shares->pdata[0] == shares->pdata[0]);
+}
+
 static void
 test_a_thief_does_not_make_its_own_lender_yield (void)
 {
@@ -328,6 +360,8 @@ main (int argc, char **argv)
   TEST ("three-sides-become-one", test_three_sides_become_one);
   TEST ("the-parts-of-the-other-root-are-offered", test_the_parts_of_the_other_root_are_offered);
   TEST ("an-orphan-that-nobody-else-runs-goes-on", test_an_orphan_that_nobody_else_runs_goes_on);
+  TEST ("a-part-that-comes-meanwhile-is-kept-whole",
+        test_a_part_that_comes_meanwhile_is_kept_whole);
   g_test_add_func ("/split/a-thief-does-not-make-its-own-lender-yield",
                    test_a_thief_does_not_make_its_own_lender_yield);
   g_test_add_func ("/split/who-leaves-alone-suspends-no-other-side",

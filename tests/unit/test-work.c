@@ -2,7 +2,7 @@
 /* What Nodes report about their work, and what they count as lost when one dies. */
 #include "node-world.h"
 
-#include "satin/protocol/work/work.h"
+#include "satin/protocol/core.h"
 
 /* The engine of `who` reports its work: in total and for one held job so much is at risk. */
 static void
@@ -119,6 +119,30 @@ test_what_was_lost_had_been_done (void)
 
   g_assert_cmpuint (stats_of (world, 2).lost_us, ==, 800);
   g_assert_cmpuint (departed_work_us (world, 2, 1), ==, 800);
+}
+
+/* What a member tells of main's root holds until its next message: a root that it names no more is
+ * not lost with it. */
+static void
+test_what_was_told_of_the_root_is_replaced (void)
+{
+  static const guint64 root[WORK_ITEM] = { LOANS_ROOT, 700, 0 };
+
+  for (guint named = 0; named < 2; named++)
+    {
+      g_autoptr (World) world = world_new (2, FALSE);
+      g_autoptr (GArray) numbers = g_array_new (FALSE, FALSE, sizeof (guint64));
+      Message told = { .kind = MESSAGE_WORK, .work_us = 700, .numbers = numbers };
+
+      g_array_append_vals (numbers, root, WORK_ITEM);
+      deliver (world, link_between (world, 0, 1), 1, &told);
+      told.numbers = named ? numbers : NULL;
+      deliver (world, link_between (world, 0, 1), 1, &told);
+      die (world, 0);
+      pass (world, G_USEC_PER_SEC);
+      g_assert_true (said (world, 1, "MASTER"));
+      g_assert_cmpuint (stats_of (world, 1).lost_us, ==, named ? 700 : 0);
+    }
 }
 
 static void
@@ -285,6 +309,8 @@ main (int argc, char **argv)
   g_test_add_func ("/work/what-it-told-does-not-count-as-untold",
                    test_what_it_told_does_not_count_as_untold);
   g_test_add_func ("/work/what-was-lost-had-been-done", test_what_was_lost_had_been_done);
+  g_test_add_func ("/work/what-was-told-of-the-root-is-replaced",
+                   test_what_was_told_of_the_root_is_replaced);
   g_test_add_func ("/work/in-a-large-run-less-can-wait", test_in_a_large_run_less_can_wait);
   g_test_add_func ("/work/in-a-large-run-more-is-told-of-all-and-of-each",
                    test_in_a_large_run_more_is_told_of_all_and_of_each);
