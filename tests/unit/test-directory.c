@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The members that know of an orphan: the directory, n0, and the members that run its ancestors. */
-#include "node-world.h"
-
-#include "satin/protocol/core.h"
+#include "node-alone.h"
 
 #define NODES 7
 #define ORPHAN "/0/1/5/2"
@@ -331,6 +329,47 @@ test_the_way_goes_over_stems (void)
   g_assert_false (knows (world, 4, deep));
 }
 
+/* A node with a kept state offers it again to those that offer an older one, and to no others: two
+ * nodes with the same state would answer each other for ever. */
+static void
+test_only_a_newer_state_is_offered_again (void)
+{
+  g_autoptr (World) world = world_new (2, FALSE);
+  g_autoptr (GBytes) state = g_bytes_new ("42", 2);
+  Digest digest = digest_of_string ("/0");
+  g_autoptr (Row) row = row_new_kept ("/0", 2, 0, &digest, 0, "ay", state);
+  Node *node = alone (world, 0);
+
+  archive_put (node, row);
+  for (guint finished = 0; finished <= 4; finished++)
+    {
+      const Holder other = { id_of (world, 1), digest, finished };
+
+      node = alone (world, 0);
+      archive_compare (node, "/0", &other);
+      g_assert_cmpuint (count_effects (node->effects, NODE_EFFECT_KNOWN), ==,
+                        finished == 1 || finished == 2);
+    }
+}
+
+/* Offers of one path are bounded; those that are known can still change. */
+static void
+test_one_path_has_so_many_holders (void)
+{
+  g_autoptr (World) world = world_new (1, FALSE);
+  Node *node = alone (world, 0);
+  Holder holder = { { 1, 1, 0 }, digest_of_string ("/0"), 0 };
+
+  for (guint32 i = 1; i <= KNOWN_HOLDERS_MAX + 1; i++)
+    {
+      holder.node.random = i;
+      g_assert_true (known_add (node, "/0", &holder) == (i <= KNOWN_HOLDERS_MAX));
+    }
+  holder.node.random = 1;
+  holder.finished = 1;
+  g_assert_true (known_add (node, "/0", &holder));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -353,5 +392,7 @@ main (int argc, char **argv)
   g_test_add_func ("/directory/the-end-of-a-loan-does-not-pass-its-beginning",
                    test_the_end_of_a_loan_does_not_pass_its_beginning);
   TEST ("stems", test_the_way_goes_over_stems);
+  TEST ("only-a-newer-state-is-offered-again", test_only_a_newer_state_is_offered_again);
+  TEST ("one-path-has-so-many-holders", test_one_path_has_so_many_holders);
   return g_test_run ();
 }

@@ -270,6 +270,32 @@ test_random_mutation_never_hurts (void)
   g_assert_cmpuint (taken, >, 0);
 }
 
+static gboolean
+is_other (const char *path, gpointer bad)
+{
+  return !g_str_equal (path, bad);
+}
+
+/* A receiver can check each path of a message, wherever it stands. */
+static void
+test_no_path_is_passed_over (void)
+{
+  static const char *const paths[] = { "/0", "/1", "/2", "/3" };
+  const Digest digest = digest_of_string ("");
+  const MessageHold hold = { (char *)paths[3], digest, 1 };
+  g_autoptr (GPtrArray) loans = g_ptr_array_new_with_free_func ((GDestroyNotify)loan_free),
+                        rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
+  g_autoptr (GArray) holds = g_array_new (FALSE, FALSE, sizeof hold);
+  const Message message = { .path = paths[0], .loans = loans, .rows = rows, .holds = holds };
+
+  g_ptr_array_add (loans, loan_new (1, paths[1], 0, &digest, 1, NULL));
+  g_ptr_array_add (rows, row_new (paths[2], 0, &digest, 1, 0, NULL));
+  g_array_append_val (holds, hold);
+  for (guint i = 0; i < G_N_ELEMENTS (paths); i++)
+    g_assert_false (message_all_paths (&message, is_other, (gpointer)paths[i]));
+  g_assert_true (message_all_paths (&message, is_other, (gpointer) "/4"));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -277,6 +303,7 @@ main (int argc, char **argv)
   g_test_add_func ("/message/every-kind-comes-back", test_every_kind_comes_back);
   g_test_add_func ("/message/every-kind-has-a-name-of-its-own",
                    test_every_kind_has_a_name_of_its_own);
+  g_test_add_func ("/message/no-path-is-passed-over", test_no_path_is_passed_over);
   g_test_add_func ("/message/every-truncation-is-refused", test_every_truncation_is_refused);
   g_test_add_func ("/message/no-flipped-byte-hurts", test_no_flipped_byte_hurts);
   g_test_add_func ("/message/random-mutation-never-hurts", test_random_mutation_never_hurts);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Roots that main requests one after the other. tests/e2e/roots.sh kills the processes. */
-#include "node-world.h"
-
-#include "satin/protocol/core.h"
+#include "node-alone.h"
 
 static Node *
 master (World *world)
@@ -89,6 +87,26 @@ test_an_adopted_one_is_held (void)
   g_assert_cmpstr (held->job->path, ==, "");
 }
 
+/* … with all that came with it: the next main, and the file, get no less than the first. */
+static void
+test_an_adopted_one_is_held_whole (void)
+{
+  g_autoptr (World) world = world_new (2, FALSE);
+  g_autoptr (GBytes) value = g_bytes_new ("42", 2), bytes = g_bytes_new ("shared", 6);
+  g_autoptr (GPtrArray) shares = shared_list_new ();
+
+  adopt_root (world, "");
+  Node *node = alone (world, 0);
+  g_ptr_array_add (shares, shared_add (node->shares.store, bytes));
+  root_result (node, &(Result){ value, shares, 50, 40 });
+  const HeldJob *held = held_find (node, node->root.held);
+  g_assert_true (g_bytes_equal (held->value, value));
+  g_assert_cmpuint (held->work_us, ==, 50);
+  g_assert_cmpuint (held->risk_us, ==, 40);
+  g_assert_nonnull (held->shares);
+  g_assert_true (held->shares->len == 1 && held->shares->pdata[0] == shares->pdata[0]);
+}
+
 /* n0 opened the first term, so nobody has run a root before. When it has died, n1 must know the
  * rows of n2, the coordinator, before it runs one: else what was saved is computed again. */
 static void
@@ -130,6 +148,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/root/no-two-have-the-same-number", test_no_two_have_the_same_number);
   g_test_add_func ("/root/an-adopted-one-is-held", test_an_adopted_one_is_held);
+  g_test_add_func ("/root/an-adopted-one-is-held-whole", test_an_adopted_one_is_held_whole);
   g_test_add_func ("/root/a-later-master-knows-the-rows-first",
                    test_a_later_master_knows_the_rows_first);
   return g_test_run ();
