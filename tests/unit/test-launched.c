@@ -58,11 +58,14 @@ wire_find_run (char **addresses, const char *id, guint64 limit_us, char **name, 
   return user != NULL;
 }
 
+/* The program's first argument in checkpoints to come. */
+static const char *argument = "8";
+
 /* A checkpoint that this user started. */
 static void
 write_checkpoint (Place *place, const char *options, const char *name, gboolean is_marked)
 {
-  Identity identity = identity_make ("run-1", "app", "8");
+  Identity identity = identity_make ("run-1", "app", argument);
   char **texts[] = { &identity.program, &identity.folder, &identity.options, &identity.name };
   const char *values[] = { "/bin/true", here, options, name };
 
@@ -226,6 +229,36 @@ a_resume_needs_little (void)
   char *argv[] = { (char *)"resume", place->target, NULL };
   g_assert_cmpint (command_resume (2, argv), ==, COMMAND_UNUSABLE);
   g_assert_null (asked);
+}
+
+/* The recorded words are the program's own. Those that look like options of Satin come behind a
+ * `--` again, so that the program gets them. */
+static void
+the_program_gets_its_words_again (void)
+{
+  static const struct
+  {
+    const char *word, *wanted;
+  } cases[] = {
+    { "--mended", "\nargc=3\nargv0=--\nargv1=--mended\nargv2=two words\n" },
+    { "--workers", "\nargc=3\nargv0=--\nargv1=--workers\nargv2=two words\n" },
+    { "--", "\nargc=3\nargv0=--\nargv1=--\nargv2=two words\n" },
+    { "--other", "\nargc=2\nargv0=--other\nargv1=two words\n" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (Place) place = place_new ();
+      g_autofree char *behind = g_strconcat (" ", place->target, NULL);
+
+      argument = cases[i].word;
+      write_checkpoint (place, OPTIONS, "recorded", TRUE);
+      argument = "8";
+      call ("resume", "", behind);
+      if (strstr (asked, cases[i].wanted) == NULL)
+        g_error ("'%s' becomes\n%s", cases[i].word, asked);
+      g_assert_nonnull (strstr (asked, "\nmended=false\n"));
+    }
 }
 
 /* A run that uses a checkpoint keeps it: no other one begins with a copy, or sets it aside. */
@@ -393,6 +426,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/launched/a-resume-goes-on-as-it-began", a_resume_goes_on_as_it_began);
   g_test_add_func ("/launched/a-resume-needs-little", a_resume_needs_little);
+  g_test_add_func ("/launched/the-program-gets-its-words-again", the_program_gets_its_words_again);
   g_test_add_func ("/launched/a-checkpoint-in-use-is-left-alone",
                    a_checkpoint_in_use_is_left_alone);
   g_test_add_func ("/launched/a-finished-run-gives-its-answer", a_finished_run_gives_its_answer);
