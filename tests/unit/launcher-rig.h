@@ -33,7 +33,8 @@ static guint at;     /* ... and the number of the next */
 static GSourceFunc tick;
 static Handler handlers[3];
 static guint n_handlers;
-static gboolean fails, is_bringing, more_came, is_mute, is_told, has_lost_answer, main_is_at_101;
+static gboolean fails, is_bringing, more_came, is_mute, is_told, has_lost_answer, main_is_at_101,
+    has_no_checkpoint;
 
 /* ---- the nodes and the rest of the room, played here ---- */
 
@@ -187,10 +188,14 @@ launch_folder_make (FolderRun *run, const LaunchWish *wish)
   return folder_create (run, NULL);
 }
 
+/* The file "given" stands for a checkpoint that the run got while it went on. */
 void
 launch_folder_refresh (FolderRun *run, const char *path)
 {
-  (void)run, (void)path;
+  g_autofree char *file = g_build_filename (path, "given", NULL);
+
+  if (run->checkpoint == NULL)
+    (void)g_file_get_contents (file, &run->checkpoint, NULL, NULL);
 }
 
 void
@@ -431,8 +436,7 @@ launch_words_not_begun (const FolderRun *run, const char *path)
 void
 launch_words_next (const FolderRun *run, int code)
 {
-  (void)run;
-  note ("next, after %d", code);
+  note ("next, after %d%s", code, run->checkpoint == NULL ? ", without a checkpoint" : "");
 }
 
 void

@@ -12,7 +12,7 @@ plays (const char *scenario, int code, const char *wanted)
                              .program = g_strdup ("/bin/fib"),
                              .argv = g_strdupv ((char **)none),
                              .folder = g_strdup ("/"),
-                             .checkpoint = g_strdup ("/c"),
+                             .checkpoint = g_strdup (has_no_checkpoint ? NULL : "/c"),
                              .nodes = 2,
                              .workers = 1 };
   const LaunchWish wish = { .live = FALSE };
@@ -33,6 +33,7 @@ plays (const char *scenario, int code, const char *wanted)
     g_error ("%s: code %d\n%s", scenario, got, called->str);
   g_string_truncate (called, 0);
   fails = is_bringing = more_came = is_mute = is_told = has_lost_answer = main_is_at_101 = FALSE;
+  has_no_checkpoint = FALSE;
 }
 
 #define LEFT(crashes) "figures, " #crashes " crashes\nleave the folder\n"
@@ -162,6 +163,34 @@ a_request_that_nobody_hears_is_made_again (void)
          SUSPENDING "ask to suspend\n" SUSPENDED);
 }
 
+/* `satin save --to` may give a running run a checkpoint. The launcher then says how to go on from
+ * it. */
+static void
+a_run_may_get_a_checkpoint (void)
+{
+#define ENDED \
+  "end 75 -\nanswer\nthe words of main\nwait for the others\nfigures, 0 crashes\nnext, after 75"
+#define NOTHING "say suspending without a checkpoint, nothing is kept; interrupt to quit at once\n"
+  static const struct
+  {
+    const char *scenario, *does;
+  } cases[] = {
+    { "joined end=75 gone", ENDED ", without a checkpoint\nleave the folder\n" },
+    { "joined given=/d end=75 gone", ENDED "\nleave the folder\n" },
+    { "joined interrupt end=75 gone",
+      NOTHING "ask to suspend\n" ENDED ", without a checkpoint\nleave the folder\n" },
+    { "joined interrupt given=/d end=75 gone",
+      NOTHING "ask to suspend\n" ENDED "\nleave the folder\n" },
+    { "joined given=/d interrupt end=75 gone", SUSPENDING ENDED "\nleave the folder\n" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      has_no_checkpoint = TRUE;
+      plays (cases[i].scenario, 75, cases[i].does);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -177,6 +206,7 @@ main (int argc, char **argv)
   g_test_add_func ("/launcher/never-joined", a_program_that_does_not_join);
   g_test_add_func ("/launcher/stopped", people_stop_a_run);
   g_test_add_func ("/launcher/unheard", a_request_that_nobody_hears_is_made_again);
+  g_test_add_func ("/launcher/checkpoint", a_run_may_get_a_checkpoint);
   int result = g_test_run ();
   g_autofree char *above = g_build_filename (state, "satin", NULL), *runs = folder_root ();
   g_rmdir (runs);
