@@ -97,9 +97,9 @@ lines_only_in (const char *text, const char *other)
   return g_string_free (only, FALSE);
 }
 
-/* `verb` and its words, with HERE for the test's folder. */
-static void
-call (const char *verb, const char *words, const char *behind)
+/* The exit code of `verb`; its words have HERE for the test's folder. */
+static int
+code_of (const char *verb, const char *words, const char *behind)
 {
   g_autofree char *line
       = g_strdup_printf ("%s%s%s%s", verb, *words != '\0' ? " " : "", words, behind);
@@ -107,10 +107,18 @@ call (const char *verb, const char *words, const char *behind)
   g_autofree char *whole = g_strjoinv (here, parts);
   g_auto (GStrv) argv = g_strsplit (whole, " ", -1);
   int argc = (int)g_strv_length (argv);
-  int code = strcmp (verb, "run") == 0 ? command_run (argc, argv) : command_resume (argc, argv);
+
+  return strcmp (verb, "run") == 0 ? command_run (argc, argv) : command_resume (argc, argv);
+}
+
+/* The same; the launcher is asked. */
+static void
+call (const char *verb, const char *words, const char *behind)
+{
+  int code = code_of (verb, words, behind);
 
   if (code != CODE)
-    g_error ("'%s' returns %d", whole, code);
+    g_error ("'%s %s%s' returns %d", verb, words, behind, code);
 }
 
 typedef struct
@@ -195,6 +203,10 @@ a_resume_goes_on_as_it_began (void)
   g_assert_cmpstr (wished, ==, "stats=(null) live=0 any_name=1 sites=0 text=(null) copy=0 send=0");
   changes ("resume", behind, both, G_N_ELEMENTS (both));
   changes ("resume", behind, more, G_N_ELEMENTS (more));
+  g_autofree char *link = g_build_filename (here, "link", NULL);
+  g_assert_cmpint (symlink (place->target, link), ==, 0);
+  call ("resume", "--checkpoint HERE/link", behind); /* the same file: nothing is copied */
+  g_assert_cmpint (g_unlink (link), ==, 0);
   call ("resume", "--interval 3", behind); /* the copies have the default again */
   g_assert_null (strstr (asked, "\nkeep="));
   g_assert_cmpint (chdir (before), ==, 0);
@@ -354,6 +366,28 @@ a_run_takes_no_place_of_another (void)
   g_assert_true (folder_remove (path, NULL));
 }
 
+/* Some plans need two nodes. With --sites the file says how many there are. */
+static void
+sites_may_have_too_few_nodes (void)
+{
+  static const char *const words[]
+      = { "--sites HERE/one --verify 0.5", "--sites HERE/one --protect mirror" };
+  g_autoptr (Place) place = place_new ();
+  g_autofree char *one = g_build_filename (here, "one", NULL);
+  g_autofree char *behind = g_strconcat (" ", place->target, NULL);
+
+  write_checkpoint (place, OPTIONS, "recorded", TRUE);
+  g_assert_true (g_file_set_contents (one, "[site a]\nlauncher = local\n", -1, NULL));
+  g_clear_pointer (&asked, g_free);
+  for (guint i = 0; i < G_N_ELEMENTS (words); i++)
+    {
+      g_assert_cmpint (code_of ("run", words[i], " -- /bin/true"), ==, COMMAND_USAGE);
+      g_assert_cmpint (code_of ("resume", words[i], behind), ==, COMMAND_USAGE);
+    }
+  g_assert_null (asked);
+  g_assert_cmpint (g_unlink (one), ==, 0);
+}
+
 /* The options may stand before the program or among its words. */
 static void
 a_run_is_what_its_options_say (void)
@@ -410,6 +444,12 @@ a_run_is_what_its_options_say (void)
   call ("run", "--interval 4 --protect naive", " -- /bin/true --interval 3 --protect orphan");
   g_assert_nonnull (strstr (asked, "\nprotect=naive\n"));
   g_assert_nonnull (strstr (asked, "\ninterval=4\n"));
+  call ("run", "--checkpoint HERE/a --trace HERE/t --stats HERE/s",
+        " -- /bin/true --checkpoint HERE/b --trace HERE/u --stats HERE/v");
+  g_autofree char *first = g_strdup_printf ("\ncheckpoint=%s/a\ntrace=%s/t\n", here, here);
+  g_assert_nonnull (strstr (asked, first));
+  g_assert_true (g_str_has_prefix (wished, "stats=/"));
+  g_assert_nonnull (strstr (wished, "/s live="));
 }
 
 int
@@ -431,6 +471,7 @@ main (int argc, char **argv)
                    a_checkpoint_in_use_is_left_alone);
   g_test_add_func ("/launched/a-finished-run-gives-its-answer", a_finished_run_gives_its_answer);
   g_test_add_func ("/launched/a-run-takes-no-place-of-another", a_run_takes_no_place_of_another);
+  g_test_add_func ("/launched/sites-may-have-too-few-nodes", sites_may_have_too_few_nodes);
   g_test_add_func ("/launched/a-run-is-what-its-options-say", a_run_is_what_its_options_say);
   int failed = g_test_run ();
   static const char *const files[]
