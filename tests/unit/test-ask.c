@@ -116,6 +116,58 @@ others_may_wait_too (void)
   g_assert_true (folder_remove (path, NULL));
 }
 
+typedef struct
+{
+  char *path, *gone;    /* the folder of a run, and where it is put */
+  char *aside, *record; /* its record, and where that belongs */
+} Leaver;
+
+/* As the launcher does when the run has ended: first the record is there, then the folder is not. A
+ * verb that looks now and then sees neither `end` nor the folder. */
+static gpointer
+leave_meanwhile (gpointer data)
+{
+  const Leaver *leaver = data;
+  g_autofree char *file = folder_node_file (getpid (), FOLDER_NODE_STAYS);
+  g_autofree char *stays = g_build_filename (leaver->path, file, NULL);
+
+  while (!exists (stays))
+    g_usleep (1000);
+  g_usleep (50 * 1000);
+  g_assert_cmpint (g_rename (leaver->aside, leaver->record), ==, 0);
+  g_assert_cmpint (g_rename (leaver->path, leaver->gone), ==, 0);
+  return NULL;
+}
+
+/* The exit code is known when another process has removed the folder meanwhile. */
+static void
+the_folder_goes_meanwhile (void)
+{
+  g_autofree char *path = run_new ("going", NULL, TRUE), *runs = folder_root ();
+  g_autofree char *end = g_build_filename (path, FOLDER_FILE_END, NULL);
+  g_autofree char *aside = g_build_filename (state, "aside", NULL);
+  g_autofree char *gone = g_build_filename (runs, "gone", NULL), *record = NULL;
+  int code;
+
+  g_assert_true (folder_end (path, 7, NULL, NULL));
+  folder_ended_record (path);
+  record = folder_ended_find ("going");
+  g_assert_nonnull (record);
+  g_assert_cmpint (g_rename (record, aside), ==, 0);
+  g_assert_cmpint (g_unlink (end), ==, 0);
+  Leaver leaver = { path, gone, aside, record };
+  GThread *thread = g_thread_new ("leave", leave_meanwhile, &leaver);
+  Captured err = captured_begin (STDERR_FILENO);
+  g_autofree char *text = printed (command_wait, "wait going", &code);
+  g_autofree char *messages = captured_end (&err);
+  g_thread_join (thread);
+  g_assert_cmpstr (messages, ==, "");
+  g_assert_cmpstr (text, ==, "");
+  g_assert_cmpint (code, ==, 7);
+  folder_ended_forget ("going");
+  g_assert_true (folder_remove (gone, NULL));
+}
+
 /* The logs of all nodes with titles, or the log of one node, in whole lines. */
 static void
 logs_are_shown (void)
@@ -295,6 +347,7 @@ main (int argc, char **argv)
   g_test_add_func ("/ask/an-answer-is-waited-for", an_answer_is_waited_for);
   g_test_add_func ("/ask/a-failed-job-can-be-looked-into", a_failed_job_can_be_looked_into);
   g_test_add_func ("/ask/others-may-wait-too", others_may_wait_too);
+  g_test_add_func ("/ask/the-folder-goes-meanwhile", the_folder_goes_meanwhile);
   g_test_add_func ("/ask/logs-are-shown", logs_are_shown);
   g_test_add_func ("/ask/a-checkpoint-names-its-run", a_checkpoint_names_its_run);
   g_test_add_func ("/ask/ended-runs-are-listed", ended_runs_are_listed);
