@@ -278,6 +278,81 @@ ended_runs_are_listed (void)
                  && folder_remove (ended, NULL));
 }
 
+/* `satin view` finds the checkpoint of a run that is over by the run's name, as long as the folder
+ * or the record is there. Here no file is at its place. */
+static void
+a_run_that_is_over_is_viewed (void)
+{
+  static const struct
+  {
+    const char *name, *checkpoint;
+    gboolean is_recorded; /* else its processes are gone */
+    int code;
+    const char *says;
+  } cases[] = {
+    { "over", "/none/c", TRUE, COMMAND_STORE, "/none/c" },
+    { "over", NULL, TRUE, COMMAND_ERROR, "satin: run 'over' is over and had no checkpoint\n" },
+    { "gone", "/none/c", FALSE, COMMAND_STORE, "/none/c" },
+    { "gone", NULL, FALSE, COMMAND_ERROR, "satin: run 'gone' is over and had no checkpoint\n" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *path = run_new (cases[i].name, cases[i].checkpoint, FALSE);
+      g_autofree char *words = g_strconcat ("view ", cases[i].name, NULL);
+      int code;
+
+      if (cases[i].is_recorded)
+        g_assert_true (folder_end (path, 75, NULL, NULL) && folder_leave (path, NULL));
+      Captured err = captured_begin (STDERR_FILENO);
+      g_autofree char *text = printed (command_view, words, &code);
+      g_autofree char *messages = captured_end (&err);
+      if (code != cases[i].code || strstr (messages, cases[i].says) == NULL)
+        g_error ("'%s' returns %d and prints:\n%s", words, code, messages);
+      g_assert_cmpstr (text, ==, "");
+      if (cases[i].is_recorded)
+        folder_ended_forget (cases[i].name);
+      else
+        g_assert_true (folder_remove (path, NULL));
+    }
+}
+
+/* As the launcher of a run that no node has joined, which looks for this file, ends the run and
+ * goes. */
+static gpointer
+end_when_asked (gpointer data)
+{
+  const char *path = data;
+  g_autofree char *asked = g_build_filename (path, FOLDER_SUSPEND, NULL);
+  g_auto (FolderRun) run = { 0 };
+
+  while (!exists (asked))
+    g_usleep (1000);
+  g_assert_true (folder_read (path, &run, NULL));
+  run.launcher_pid = 2147483646;
+  g_assert_true (folder_end (path, COMMAND_SUSPENDED, NULL, NULL));
+  g_assert_true (folder_run_write (&run, path, NULL));
+  return NULL;
+}
+
+/* A run that no node has joined is suspended by its launcher. */
+static void
+a_run_is_suspended_before_it_begins (void)
+{
+  g_autofree char *path = run_new ("early", "/c", TRUE);
+  GThread *thread = g_thread_new ("launcher", end_when_asked, path);
+  int code;
+
+  Captured err = captured_begin (STDERR_FILENO);
+  g_autofree char *text = printed (command_suspend, "suspend early", &code);
+  g_autofree char *messages = captured_end (&err);
+  g_assert_cmpint (code, ==, COMMAND_DONE);
+  g_assert_cmpstr (messages, ==, "satin: run 'early' is suspended: `satin resume /c` goes on\n");
+  g_thread_join (thread);
+  g_assert_false (exists (path));
+  folder_ended_forget ("early");
+}
+
 /* Without a name `satin top` shows the only run that lives. */
 static void
 one_live_run_needs_no_name (void)
@@ -351,6 +426,8 @@ main (int argc, char **argv)
   g_test_add_func ("/ask/logs-are-shown", logs_are_shown);
   g_test_add_func ("/ask/a-checkpoint-names-its-run", a_checkpoint_names_its_run);
   g_test_add_func ("/ask/ended-runs-are-listed", ended_runs_are_listed);
+  g_test_add_func ("/ask/a-run-that-is-over-is-viewed", a_run_that_is_over_is_viewed);
+  g_test_add_func ("/ask/a-run-is-suspended-before-it-begins", a_run_is_suspended_before_it_begins);
   g_test_add_func ("/ask/one-live-run-needs-no-name", one_live_run_needs_no_name);
   g_test_add_func ("/ask/a-verb-that-waits-shows-that-it-lives",
                    a_verb_that_waits_shows_that_it_lives);

@@ -58,7 +58,7 @@ wire_find_run (char **addresses, const char *id, guint64 limit_us, char **name, 
   return user != NULL;
 }
 
-/* The program's first argument in checkpoints to come. */
+/* The program's first argument in checkpoints to come; NULL: it has none. */
 static const char *argument = "8";
 
 /* A checkpoint that this user started. */
@@ -241,6 +241,15 @@ a_resume_needs_little (void)
   char *argv[] = { (char *)"resume", place->target, NULL };
   g_assert_cmpint (command_resume (2, argv), ==, COMMAND_UNUSABLE);
   g_assert_null (asked);
+  g_autofree char *alone = g_strconcat (" ", place->target, " -- /bin/false", NULL);
+  g_assert_cmpint (code_of ("resume", "", alone), ==, COMMAND_UNUSABLE); /* it has arguments */
+  g_autoptr (Place) other = place_new ();
+  argument = NULL;
+  write_checkpoint (other, "", "no name", FALSE);
+  argument = "8";
+  g_autofree char *none = g_strconcat (" ", other->target, " -- /bin/false", NULL);
+  call ("resume", "", none);
+  g_assert_nonnull (strstr (asked, "\nprogram=/bin/false\nargc=0\n"));
 }
 
 /* The recorded words are the program's own. Those that look like options of Satin come behind a
