@@ -22,6 +22,8 @@
 
 #include "launch/live.h"
 
+#include "storage/places/place.h"
+
 #include "text/json.h"
 
 #include <gio/gio.h>
@@ -568,6 +570,10 @@ command_view (int argc, char **argv)
   if (!arguments_read_run (&said, &verb, argc, argv))
     return COMMAND_USAGE;
   const char *word = said.words[0];
+  /* A plain URI needs --insecure, also if a run of it was started with that option. */
+  g_autofree char *uri = place_is_remote (word) ? arguments_target (word, said.own.insecure) : NULL;
+  if (place_is_remote (word) && uri == NULL)
+    return COMMAND_STORE;
   temporary_watch_signals ();
   if (!find_run (&view, word))
     {

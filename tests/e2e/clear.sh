@@ -57,14 +57,16 @@ visit () # VERB INSECURE URI: runs VERB on URI, with --insecure if INSECURE is y
     resume-elsewhere) try "$satin" resume "$work/own.db" --checkpoint "$uri" "${insecure[@]}" -- "${fib[0]}" ;;
     merge-out) try "$satin" merge "${insecure[@]}" "$uri" "$work/own.db" "$work/own.db" ;;
     merge-in) try "$satin" merge "${insecure[@]}" "$work/out.db" "$uri" "$work/own.db" ;;
-    inspect | status) try "$satin" "$verb" "$uri" "${insecure[@]}" ;;
+    view) try "$satin" view "$uri" "${insecure[@]}" --html "$work/page.html" ;;
+    replay) try "$satin" replay "$uri" / "${insecure[@]}" ;;
+    inspect | status | trust) try "$satin" "$verb" "$uri" "${insecure[@]}" ;;
     *) try "$satin" "$verb" "$uri" ;;
   esac
 }
 
 for scheme in ftp http; do
   uri=$scheme://127.0.0.1:$(cat "$work/$scheme.port")/x.db
-  for verb in alone run run-program run-new resume resume-elsewhere merge-out merge-in inspect status; do
+  for verb in alone run run-program run-new resume resume-elsewhere merge-out merge-in inspect status view replay trust; do
     visit $verb no "$uri"
     ok "$scheme: $verb connects nowhere without --insecure" [ ! -e "$work/$scheme.log" ]
     is "$scheme: … and its exit code is 4" "$code" 4

@@ -22,6 +22,8 @@
 
 #include "launch/live.h"
 
+#include "storage/places/place.h"
+
 #include "text/json.h"
 
 #include <string.h>
@@ -97,6 +99,12 @@ char *
 ask_ended (const char *word G_GNUC_UNUSED)
 {
   return NULL;
+}
+
+gboolean
+place_is_remote (const char *text G_GNUC_UNUSED)
+{
+  return FALSE;
 }
 
 char *
