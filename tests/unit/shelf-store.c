@@ -168,8 +168,9 @@ goes_on (ShelfHandle *handle, gsize received, gsize sent)
 static gboolean
 waits (ShelfHandle *handle, gsize received, gsize sent)
 {
-  if (shelf.each_chunk != NULL)
-    shelf.each_chunk ();
+  void (*act) (void) = __atomic_load_n (&shelf.each_chunk, __ATOMIC_SEQ_CST);
+  if (act != NULL)
+    act ();
   return goes_on (handle, received, sent);
 }
 

@@ -437,7 +437,7 @@ shelf_tags_are_weak (gboolean is_so)
 void
 shelf_each_chunk (void (*act) (void))
 {
-  shelf.each_chunk = act;
+  __atomic_store_n (&shelf.each_chunk, act, __ATOMIC_SEQ_CST);
 }
 
 char *
