@@ -244,14 +244,13 @@ typedef enum
   NODE_EFFECT_RUN,     /* held, job */
   NODE_EFFECT_UNRUN,   /* held: no node wants the job. Drop it, or stop it if it runs; answered by
                           NODE_EVENT_UNRUN */
-  NODE_EFFECT_PUT,     /* loan, bytes, shares, work_us, risk_us. No event follows, even if
-                        * the engine no longer awaits it */
-  NODE_EFFECT_BACK,    /* loan; failed: its holder is gone */
-  NODE_EFFECT_KNOWN,   /* path, digest, node, finished; count: how much, for engine_known */
-  NODE_EFFECT_FORGET,  /* path (NULL: all), node */
-  NODE_EFFECT_SCAN,    /* whole */
-  NODE_EFFECT_HALT, /* engine_halt, answered by NODE_EVENT_HALTED; whole: this node leaves, so all
-                       rows are reported and jobs that have not started come back by UNRUN */
+  NODE_EFFECT_PUT,   /* loan, bytes, shares, work_us, risk_us. No event follows, even if unwanted */
+  NODE_EFFECT_BACK,  /* loan; failed: its holder is gone */
+  NODE_EFFECT_KNOWN, /* path, digest, node, finished; count: how much, for engine_known */
+  NODE_EFFECT_FORGET, /* path (NULL: all), node */
+  NODE_EFFECT_SCAN,   /* whole */
+  NODE_EFFECT_HALT,   /* engine_halt, answered by NODE_EVENT_HALTED; whole: this node leaves, so all
+                         rows are reported and jobs that have not started come back by UNRUN */
   NODE_EFFECT_DIFFERS, /* job, node: the job's result of that node, the first of `parts`, differs
                           from the one computed here, the second; failed: the result was a row, so
                           that node may be of an earlier start, or none, if it is unknown.
@@ -292,10 +291,9 @@ typedef enum
                           more than once: equal events are one row. Nodes that joined or left are
                           such events */
   NODE_EFFECT_FINAL,   /* publish all saved rows; answered by PUBLISHED with final */
-  NODE_EFFECT_PUBLISH, /* the same, and the run goes on; never two of this and the next at a time */
-  NODE_EFFECT_PUBLISH_IF_WORTH, /* the same; the answer may also be that publishing is not worth its
-                                   cost yet: the generation and SAVE of the last publication, and
-                                   rest_us */
+  NODE_EFFECT_PUBLISH, /* the same, and the run goes on; one of this and the next at a time */
+  NODE_EFFECT_PUBLISH_IF_WORTH, /* the same, if it is worth its cost; else answered by number and
+                                   saved of the last publication, and rest_us */
   NODE_EFFECT_SAVED, /* a round of saving is over: number (generation), failed. text (nullable):
                         these members did not scan in time, so their results may not be saved */
   NODE_EFFECT_CHECKPOINT, /* text: the run, which had no checkpoint, has one there from now on */
