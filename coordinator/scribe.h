@@ -121,8 +121,8 @@ void scribe_load (Scribe *scribe, const char *path);
  * error when it failed. When nothing changed since the last publication it answers at once with
  * that generation. */
 void scribe_finish (Scribe *scribe);
-/* The same if it is worth its cost (pace.h). Else nothing is written yet, and the answer tells the
- * generation and the ticket of the last publication, and the time until it is worth its cost. After
+/* The same if it is worth its cost (pace.h). Else the rows wait in the inbox, and the answer tells
+ * the generation and the ticket of the last publication, and the time until it is worth it. After
  * the first such call the scribe waits longer before it publishes by itself: the next call is
  * expected first. */
 void scribe_offer (Scribe *scribe);
